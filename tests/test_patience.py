@@ -51,6 +51,12 @@ def test_tables_and_lists_have_limits_of_their_own() -> None:
     assert (twice(np.ones((10, 11))), len(twice.signatures)) == (220, 1)
 
 
+def test_a_kernel_waits_with_those_it_is_given() -> None:
+    first, other = kernel(), patient()(lambda act, values: act(values) + 1)
+    assert (other(first, FEW), first.signatures, other.signatures) == (21, [], [])
+    assert not other.are_small((njit()(doubled), FEW)), "this one is compiled at once"
+
+
 def test_arrays_within_tuples_count() -> None:
     twice = kernel()
     assert twice.are_small((1, "a", (FEW, (FEW,))))
@@ -117,13 +123,13 @@ import anypag as ap
 warnings.simplefilter("ignore", ap.AnypagWarning)
 warnings.simplefilter("error", RuntimeWarning)
 said = []
-for seed in range(24):
+for seed in range(30):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 11))
     hidden, weights = rng.normal(size=(200, n // 2 + 1)), rng.normal(size=(n // 2 + 1, n))
     values = hidden @ (weights * (rng.random(weights.shape) < 0.6)) + rng.normal(size=(200, n))
     table = {f"v{i}": values[:, i] for i in range(n)}
-    result = ap.learn(table, method=("icd", "fci", "rfci", "icd-paper")[seed % 4])
+    result = ap.learn(table, method=("icd", "fci", "rfci", "icd-paper", "boss")[seed % 5])
     sets = [(pair, result.sepsets[pair]) for pair in sorted(result.sepsets)]
     said += [str(result.pag), repr(sets), repr(result.edge_table()), repr(result.tests), repr(result.valid)]
 print(int("numba" in sys.modules), hashlib.md5("".join(said).encode()).hexdigest())

@@ -65,12 +65,9 @@ PARTS = {
     "additive": {"f_tail", "cauchy", "rao", "degree_of_set", "degree_of_tested"},
     "determined": {"is_determined"},
     "discrete_score": {"component", "adding", "removing", "of_set"},
-    "gaussian_score": {
-        *("component", "adding", "removing", "adding_blocks", "removing_blocks"),
-        *("ricf", "undirected_deviance"),
-    },
+    "gaussian_score": {"component", "adding", "removing", "adding_blocks", "removing_blocks", "ricf"},
     "separation": {"chain_lists"},
-    "mag_chain": {"edge_state", "put", "stays_ancestral", "is_maximal", "agrees", "count_edges"},
+    "mag_chain": {"put", "stays_ancestral", "is_maximal", "agrees"},
 }
 """Parts of other kernels, which count their work: no Python of the package calls them, but hands some of them on."""
 

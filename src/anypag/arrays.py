@@ -23,7 +23,7 @@ def in_units(values: Floats, axis: int = 0) -> tuple[Floats, Indices]:
 
 
 def scaled_down(values: Floats, exponent: Indices, out: Floats | None = None) -> Floats:
-    """The values divided by 2**exponent in two steps, as 2**-exponent may overflow. `np.ldexp(values)` is slower."""
+    """The values divided by 2**exponent in two steps, as 2**-exponent may overflow. `np.ldexp` on values is slower."""
     half = -exponent // 2
     found: Floats = np.multiply(values, np.ldexp(1.0, half), out=out)
     found *= np.ldexp(1.0, -exponent - half)

@@ -39,7 +39,7 @@ class Method:
     `module`: the module that declares it, under the name `declared_as`; empty for an algorithm outside the package.
     `about`: a description in a few words. `uses`: the method-specific choices (`by_method`) that it reads.
     `phases`: the values of `state.phase`. `without_r`: the phases whose steps have no size r of condition sets, and
-    the names of other work in progress reports. `orders_nodes`: nodes are numbered by the strength of their
+    the names of other work that progress reports show. `orders_nodes`: nodes are numbered by the strength of their
     dependences, so the order of the columns does not matter. `needs_score`: it works on `problem.score`.
     `from_scores`: its edges and marks come from scores; else from tests and rules. `tests_by`: the test-based method
     that is its first phase; that method runs alone if no score fits the data. `over_shifts`: in a time series the same
@@ -67,9 +67,9 @@ class Method:
         return self.promises.at_the_end is AtTheEnd.NOTHING_HIDDEN
 
 
-_SHORT = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling", "sampling for effects"})
+_SHORT = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling", "sampling for effects"})  # without r
 _by_scores = partial(Method, orders_nodes=True, needs_score=True, from_scores=True, without_r=_SHORT)
-_OF_SETS = frozenset({"sepset", "threads", "n_jobs"})
+_OF_SETS = frozenset({"sepset", "threads", "n_jobs"})  # the choices that searches for separating sets read
 _OF_ICD = _OF_SETS | {"initial", "r0", "max_sets"}
 
 METHODS = {

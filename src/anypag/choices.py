@@ -75,7 +75,7 @@ class Choice:
     """The declaration of a choice, besides its name, type and default."""
 
     part: Part
-    help: str  # one sentence, as the command line shows it
+    help: str  # as the command line shows it; with `typed` "off" it describes `--no-NAME`
     check: Requirement
     typed: str | None = None
     """How it is typed on the command line: "number", "count", "name", "duration", "kinds", "off", "flag", "file",
@@ -165,8 +165,8 @@ _ABOUT_TESTS = (
     "(discrete), mixed, kci or gcm (any columns, slow), or auto: one that fits the columns."
 )
 _ABOUT_MAX_SETS = (
-    "If an edge has more than N condition sets (1,000 by default), icd tests only the sets without variables that the "
-    "marks rule out as causes. For a fast test and sets of one or two variables, the limit is 100 times N."
+    "If an edge has more than N condition sets (1,000 by default), icd tests only sets of variables that, by the "
+    "marks, may cause either end or selection. For fast tests and sets of one or two variables the limit is 100 N."
 )
 _ABOUT_SEPSETS = "The separating set kept for a pair: the first one found, or the one of largest p-value (largest-p)."
 _ABOUT_DSEP = (
@@ -206,7 +206,7 @@ _NO_AUTO = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Choices:
-    """The choices of a run, each checked on its own; combinations are checked when data and method are known."""
+    """The choices of a run, each checked on its own; most combinations are checked when data and method are known."""
 
     method: str | Algorithm = _choice("auto", "search", _METHOD, _ABOUT_METHODS, "name", "METHOD")
     alpha: float = _recorded(
@@ -236,7 +236,7 @@ class Choices:
     dsep_max_r: int | None = _of_method(None, "search", _LIMIT, _ABOUT_DSEP_MAX, "count", "R")
     effort: float = _of_method(1.0, "search", _EFFORT, _ABOUT_EFFORT, "number", "E")
     selection_bias: bool = _recorded(
-        True, "search", _FLAG, "The sample is known not to be selected by any variable.", "off"
+        True, "search", _FLAG, "Without selection bias: no variable affects who is in the sample.", "off"
     )
     knowledge: Knowledge | None = _recorded(None, "search", _KNOWLEDGE, _ABOUT_KNOWLEDGE, "knowledge", "FILE")
     names: Sequence[str] | None = _recorded(None, "data", _NAMES, "The names of the variables, if the table has none.")

@@ -187,7 +187,7 @@ def is_pattern(name: object) -> bool:
 
 
 def absent(kind: str, unknown: Sequence[str], names: Sequence[str]) -> str:
-    """The message about names that do not exist. It suggests names similar to the first one, or lists all names."""
+    """The message about names that do not exist. It suggests names similar to the first one, or lists known names."""
     there = {str(name).casefold(): name for name in names}
     first = str(unknown[0]).casefold()
     first, cutoff = (first.strip("*?"), 0.5) if is_pattern(first) else (first, 0.7)

@@ -57,7 +57,7 @@ def save(result: Result, path: str | os.PathLike[str], *, report: Callable[[Resu
         report: writes the report; the command line passes its own writer.
 
     Raises:
-        ParameterError: no format has this ending, a library that it needs is not installed, or the folder is missing.
+        ParameterError: no format has this ending, a library that it needs is missing, or the path cannot be written.
     """
     path = Path(path)
     check_ending(path)

@@ -21,7 +21,7 @@ from anypag.errors import AnypagError, abbreviated
 Size = int | Literal["n"] | None  # a length or a bound: a number, "n" for the number of variables, None for any
 
 SQUARE: tuple[Size, ...] = ("n", "n")
-LARGEST = 2**62
+LARGEST = 2**62  # whole numbers in files are less than this, unless their form says otherwise
 
 
 class RefusedError(ValueError):
@@ -44,7 +44,7 @@ class Variables:
 
 
 class Form:
-    """How a value of one kind is written, read and checked; this base class accepts anything unchanged."""
+    """The way in which a value is written, read and checked; this base class accepts anything unchanged."""
 
     plain: Callable[[Any], Any] = staticmethod(lambda value: value)  # converts a NumPy value to a plain one
 

@@ -128,7 +128,7 @@ def map_in_threads(
 
 
 class InCaller:
-    """A callback for threads. It calls `look` in the thread that made it; others get CancelledError after `end()`."""
+    """A callback that calls `look` in the thread that made it; in others, it raises CancelledError after `end()`."""
 
     def __init__(self, look: Callable[..., None]) -> None:
         self._look, self._caller, self._is_over = look, get_ident(), Event()
@@ -195,12 +195,12 @@ def slices(n: int, most: int = 65536) -> list[slice]:
     return [slice(*ends) for ends in pairwise(bounds)]
 
 
-ROOM = 30_000_000  # the work of one turn: about 0.03 to 0.1 seconds
+ROOM = 30_000_000  # the work of one turn, in units of about a nanosecond; it takes 0.03 to 0.1 seconds
 
 Look = Callable[[], None]  # called between turns; an exception in it ends the work
 
 
 def in_turns(kernel: Callable[..., bool], *arguments: Any, look: Look = do_nothing) -> None:
-    """Call the kernel until it returns True, and `look` between the calls."""
-    while not kernel(*arguments, np.array([ROOM])):
+    """Call the kernel until it returns True (with less work a call if it may run as Python), and `look` in between."""
+    while not kernel(*arguments, np.array([ROOM // 1000 if getattr(kernel, "waits", False) else ROOM])):
         look()

@@ -142,7 +142,7 @@ def test_more_levels_than_one_matrix_holds_are_refused() -> None:
     table = {"code": np.repeat(np.arange(MOST_COLUMNS + 5), 2), "size": rng.normal(size=2 * MOST_COLUMNS + 10)}
     with pytest.raises(DataError) as caught:
         DegenerateGaussian(table, kinds={"code": "discrete"})
-    assert "'code' alone 8005" in str(caught.value)
+    assert "'code' has 8005 levels" in str(caught.value)
     assert "Merge levels, or declare quantities continuous" in str(caught.value)
 
 

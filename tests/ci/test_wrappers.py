@@ -195,5 +195,5 @@ def test_an_n_oracle_calls_everything_dependent_beyond_n(n: int) -> None:
 
 
 def test_n_below_zero_is_refused() -> None:
-    with pytest.raises(CITestError, match=r"0 or more members; got n = -1\."):
+    with pytest.raises(CITestError, match=r"must be 0 or more; got -1\."):
         n_oracle(Recorded(), -1)

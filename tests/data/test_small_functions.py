@@ -40,6 +40,7 @@ NAN = float("nan")
 def test_kinds() -> None:
     of_three = kind_reason(np.tile([0.0, 1.0, 2.0], 10), None, None, "discrete", is_clear=False)
     assert of_three.startswith("whole numbers, 3 different")
+    assert kind_reason(np.full(25, 7.0), None, None, "continuous", is_clear=False) == "a single value"
     assert [is_number(text) for text in ("-1.5e3", "1_000", "A1")] == [True, False, False]
     dates = ("2020-01-31", "31.01.2020", "1/31/20 14:05", "2020-01-31T10:00:00Z", "12-3", "1.5")
     assert [is_date(text) for text in dates] == [True] * 4 + [False] * 2

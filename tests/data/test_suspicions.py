@@ -168,7 +168,7 @@ def test_kinds_come_with_reasons() -> None:
     kinds = {item.name: (item.kind, item.reason) for item in audit(data).kinds}
     assert kinds == {
         "sex": ("discrete", "whole numbers, 2 different ones"),
-        "age": ("continuous", "whole numbers, but more than ten"),
+        "age": ("continuous", "whole numbers, but more than ten values"),
         "size": ("continuous", "numbers with fractions"),
         "city": ("discrete", "text"),
         "yes": ("discrete", "given by its type or by you"),

@@ -161,7 +161,7 @@ def test_adjustment_and_no_effect_hold_among_those_in_the_sample() -> None:
 
 
 def test_what_is_no_graph_is_refused() -> None:
-    with pytest.raises(ap.AnypagError, match="from a PAG or from what a search learned; got int"):
+    with pytest.raises(ap.AnypagError, match="from a graph or the result of a search; got int"):
         ap.effect(3, "A", "B")  # type: ignore[arg-type]
 
 

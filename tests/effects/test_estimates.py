@@ -50,7 +50,7 @@ def test_a_linear_effect() -> None:
 def test_zero_is_said_to_come_from_the_graph() -> None:
     found = ask("cancer", "smoking", data=health(500, 0))
     assert (found.status, found.estimate, found.interval, found.numbers) == ("zero", None, None, None)
-    assert "follows from the graph, whatever the rows say" in str(found)
+    assert "The graph alone says that there is no effect, whatever the rows show" in str(found)
     assert "too narrow" not in str(found) and "0 to 0" not in str(found)
 
 

@@ -144,23 +144,23 @@ def assert_has_no_circle_chord(pag: PAG, path: tuple[str, ...]) -> None:
         ),
         (
             "A o-o B; B o-o C; C o-o D; D o-o A",
-            "in a PAG a cycle of o-o edges has an o-o chord; A o-o D o-o C o-o B o-o A has none.",
+            "in a PAG a cycle of four or more o-o edges has an o-o chord; A o-o D o-o C o-o B o-o A has none.",
             ("A", "D", "C", "B", "A"),
         ),
         (
             "A o-o B; B o-o C; C o-o D; D o-o A; A --> C",
-            "in a PAG a cycle of o-o edges has an o-o chord; A o-o D o-o C o-o B o-o A has none.",
+            "in a PAG a cycle of four or more o-o edges has an o-o chord; A o-o D o-o C o-o B o-o A has none.",
             ("A", "D", "C", "B", "A"),
         ),
         (
             "A o-> B; B o-> C; C o-> A",
-            "no MAG fits. The graph that comes closest: This graph is not ancestral: it has a directed cycle: "
+            "no MAG fits. The closest graph fails: This graph is not ancestral: it has a directed cycle: "
             "A --> B --> C --> A.",
             ("A", "B", "C", "A"),
         ),
         (
             "A <-> B; B --- C",
-            "no MAG fits. The graph that comes closest: This graph is not ancestral: an arrowhead points at an end of "
+            "no MAG fits. The closest graph fails: This graph is not ancestral: an arrowhead points at an end of "
             "an undirected edge: A <-> B --- C.",
             ("A", "B", "C"),
         ),

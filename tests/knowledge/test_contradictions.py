@@ -38,8 +38,8 @@ NAMES = list("abcde")
         ),
         (
             "tiers: a b | c d e\na ~> b\na !*-* b",
-            "a ~> b by `a ~> b` (line 2); but they are not joined by `a !*-* b` (line 3), and no other variables can "
-            "stand between them.",
+            "a ~> b by `a ~> b` (line 2); but they have no edge by `a !*-* b` (line 3), and no other variables can "
+            "link them.",
         ),
         ("a *-* b\nb !*-* a", "`a *-* b` (line 1) and `b !*-* a` (line 2) say opposite things about a and b."),
     ],

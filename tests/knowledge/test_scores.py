@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from anypag import Knowledge, Mark, Result, learn
 from anypag.errors import KnowledgeError
 from anypag.graphs.base import transitive
-from anypag.search.by_scores.starting_graphs import agreeing, nothing_hidden
+from anypag.search.by_scores.starting_graphs import agreeing, without_selection
 
 METHODS = ("bayes", "boss", "gfci")
 NAMES = ("V0", "V1", "V2", "V3", "V4")
@@ -101,7 +101,7 @@ def statements(draw: st.DrawFn) -> Knowledge:
 
 def has_dag(known: Knowledge) -> bool:
     """Was a graph without hidden causes found that agrees?"""
-    facts = nothing_hidden(known.facts(NAMES))
+    facts = without_selection(known.facts(NAMES))
     return agreeing(np.zeros((5, 5), np.uint8), facts, hidden=False) is not None
 
 

@@ -111,7 +111,7 @@ def test_an_early_stop_is_said() -> None:
     result = learned("M --> A; M --> C; D --> A; E --> C", stop=lambda state, info: True)
     end = content_of(report_html(result))["made"]["end"]  # type: ignore[index]
     assert end.startswith("Stopped early: `stop` said so. The graph is complete up to r = 0 (10 tests, ")
-    assert end.endswith(" s). With a perfect test every claim is right at such a stop.")
+    assert end.endswith(" s). If the test is perfect, at such a stop every claim is right.")
 
 
 def test_an_early_stop_of_a_search_by_score_speaks_of_no_tests() -> None:
@@ -160,6 +160,19 @@ def test_effects_are_those_of_effect() -> None:
                 row = rows.get((i, j))
                 assert (row is None) == (found.status == "zero")
                 assert row is None or row[1:] == [found.reason, found.formula]
+
+
+def test_no_effect_is_said_only_where_there_is_none() -> None:
+    """Of a large graph pairs without an edge are not worked out, but `V0` may still cause `V2`."""
+    result = learned("; ".join(f"V{k} --> V{k + 1}" for k in range(24)), selection_bias=False)
+    shown: Any = content_of(report_html(result))["effects"]
+    rows = {(result.pag.names[i], result.pag.names[j]): heading for i, j, heading, *_ in shown["pairs"]}
+    assert rows["V0", "V2"] == "not worked out" and rows["V24", "V0"] == "not worked out"
+    colliding = learned("; ".join(f"V{k} --> V{k + 1}; W{k} --> V{k + 1}" for k in range(12)), selection_bias=False)
+    shown = content_of(report_html(colliding))["effects"]
+    rows = {(colliding.pag.names[i], colliding.pag.names[j]): heading for i, j, heading, *_ in shown["pairs"]}
+    assert rows["V1", "V5"] == "not worked out"
+    assert ("V5", "V1") not in rows and colliding.effect("V5", "V1").status == "zero"
 
 
 def test_what_each_test_needs_is_said() -> None:

@@ -121,5 +121,5 @@ def test_bad_data_are_refused_in_a_sentence() -> None:
         DiscreteScore.of({"A": rng.integers(0, 2, 30), "B": np.ones(30)})
     with pytest.raises(AnypagError, match="has 300 levels"):
         DiscreteScore.of({"A": np.arange(300), "B": rng.integers(0, 2, 300)})
-    with pytest.raises(AnypagError, match="ess is above 0"):
+    with pytest.raises(AnypagError, match="ess must be above 0"):
         DiscreteScore(("A",), rng.integers(0, 2, (1, 30)).astype(np.int32), ess=0.0)

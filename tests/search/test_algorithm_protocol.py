@@ -130,4 +130,4 @@ def test_the_tables_of_the_page_say_what_it_promises(method: str) -> None:
 
 
 def test_a_report_of_a_stopped_run_says_what_holds() -> None:
-    assert "With a perfect test every claim is right at such a stop." in report_html(ap.learn(SAMPLE, max_r=0))
+    assert "If the test is perfect, at such a stop every claim is right." in report_html(ap.learn(SAMPLE, max_r=0))

@@ -13,11 +13,14 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
 import anypag as ap
 from anypag.results.result import Result
+from anypag.run.replicates import Replicates
+from conftest import Clock
 
 PROGRAM = """
 import sys
@@ -149,3 +152,22 @@ def test_the_command_line_ends_with_the_resamples_done_by_then(data: Path) -> No
     stability = json.loads(out.read_text())["meta"]["anypag"]["stability"]
     assert stability["stopped"] == "interrupt"
     assert not _alive(run.pid), "a worker goes on"
+
+
+@pytest.mark.parametrize(("seconds", "n_writes"), [(0.001, 0), (3600.0, 8)])
+def test_slow_resamples_that_end_together_are_all_written(
+    seconds: float, n_writes: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of eight that end in the same second after an hour none waits for the next one, which may end an hour later."""
+    writes, write = list[int](), Replicates.write
+
+    def counted(self: Replicates) -> None:
+        writes.append(len(self.graphs))
+        write(self)
+
+    monkeypatch.setattr(Replicates, "write", counted)
+    replicates = Replicates(("A", "B"))
+    clock.ahead += 8 * seconds
+    for k in range(8):
+        replicates.add(k, ap.PAG(np.zeros((2, 2), np.uint8), ["A", "B"]))
+    assert writes == list(range(1, n_writes + 1))

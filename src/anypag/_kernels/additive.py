@@ -241,13 +241,13 @@ def rao(wilks, n_tested, n_responses, freedom):
 
 @njit(cache=True)
 def degree_of_set(rows, r, most):
-    """The degree of the functions of each of r conditions: `most`, or less if the columns would exceed rows / 4."""
+    """How many functions each of r conditions has: `most`, or fewer if all would exceed rows / 4; at least 1."""
     return max(1, min(most, rows // (4 * max(r, 1))))
 
 
 @njit(cache=True)
 def degree_of_tested(degree):
-    """The degree of the tested functions: at most the `degree` for conditions, whose fit must be closer."""
+    """How many functions are tested: at most `degree`, the number for conditions, whose fit must be closer."""
     return 3 if degree >= 5 else 2 if degree >= 3 else 1
 
 
@@ -558,7 +558,7 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
 @njit(cache=True, nogil=True)
 def additive_tests(basis, most, x, y, z, tolerance, pvalues, strengths, rows_used):
     """Writes each question's p-value, strength and, if the data have gaps, number of rows used, (b,) each.
-    `basis` is a `Basis` of `anypag.ci.additive`. `most` is the largest degree of functions of a condition. Members of
+    `basis` is a `Basis` of `anypag.ci.additive`. `most` is the largest number of functions of a condition. Members of
     z (b, r) are taken in the order given. A share of the variance below `tolerance` counts as zero.
     """
     r, start = z.shape[1], basis.start

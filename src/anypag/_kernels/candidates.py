@@ -540,7 +540,7 @@ def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, f
     Returns how many questions were answered.
 
     Ties go to the node that `next_sets` gives out first: nodes of x's pool before those only in y's pool,
-    then by how strongly they depend on x and y, then by index. `edges`: start, neighbour, block (the graph, as in
+    then by dependence on x and y, strongest first, then by index. `edges`: start, neighbour, block (the graph, as in
     `_kernels.pools`), then (m,) the two ends and the block of each edge. An edge with more than `max_sets` candidates
     is not tested; a negative `max_sets` means no limit. `found` is written: (m,) whether both pools have a node; (m,)
     whether there are more than `max_sets` candidates; (m, 1) the node; (m,) its p-value.

@@ -36,9 +36,9 @@ def is_determined(codes, levels, a, b, c):
 
 @njit(cache=True)
 def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
-    """Two columns (a, b) that only together determine c, (a, a) if column a has more levels than c and determines it,
-    or else (-1, -1). The combinations of levels that occur must have at least `rows_per_cell` rows on average. The log
-    probability that any pair or triple of columns looks like this by chance must be below `chance`.
+    """(a, a) if a column a with more levels than c determines c; else (a, b) if a and b only together determine c; else
+    (-1, -1). The combinations of levels that occur must have at least `rows_per_cell` rows on average. The log
+    probability that any a and c, or any a, b and c, look like this by chance must be below `chance`.
     """
     p = codes.shape[0]
     pairs, triples = np.log(max(p * (p - 1), 1)), np.log(max(p * (p - 1) * (p - 2) // 2, 1))
@@ -65,7 +65,7 @@ def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, c
 def tell_each_other(codes, levels, least, least_rows):
     """Pairs a < b of columns that nearly determine each other, and the lower of their two shares of rows guessed right.
     In both directions, knowing one column removes at least the share `least` of errors in guessing the other (Goodman
-    and Kruskal's lambda). In at least one, errors remain. A pair has `least_rows` rows or more without gaps (-1).
+    and Kruskal's lambda). In at least one direction errors remain. A pair has at least `least_rows` rows without gaps.
     """
     p, n = codes.shape
     most = levels.max()

@@ -23,9 +23,9 @@ from anypag._kernels.patience import FEW, njit, patient
 
 PEARSON, LOG_LIKELIHOOD, PERMUTATIONS = 1, 2, 3
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # the factor of the hash function
 _NO_VARIANCE = 1e-12  # a variance below this share of the squared mean is rounding error
-_FEW_CELLS = 512
+_FEW_CELLS = 512  # a table of at most this many cells is counted as four tables that take turns
 _MOST_COLUMNS = 12  # the most columns of a table that serves several sets
 _WINDOW = 1024  # how many sets are tried for a common table
 
@@ -548,7 +548,7 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
     starts = _starts(sets, order)
     n_sets = len(starts) - 1
     masks = np.zeros((n_sets, (len(codes) + 63) // 64), np.uint64)  # each distinct set as bits, 64 columns a word
-    following = np.empty(n_sets, np.int64)  # the next unanswered set
+    following = np.empty(n_sets, np.int64)  # for each set the next unanswered one
     for s in range(n_sets):
         following[s] = s + 1
         for column in sets[order[starts[s]]]:
@@ -841,8 +841,8 @@ def count_statistics(
 
     `codes` (p, n): the levels as 0, 1, ...; -1 for a gap; `weights` (n,): how many equal rows a row represents;
     `levels` (p,): the number of levels of each column. Tables of more than `most_cells` cells are counted in a hash
-    table. In smaller tables, strata follow the order of z's members. Sets of binary columns with at most `most_binary`
-    members of z use the formula of 2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.
+    table. In smaller tables, strata are numbered by the levels of z's members in their order. Sets of binary columns
+    with at most `most_binary` members of z use the formula of 2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.
     """
     n = codes.shape[1]
     n_rows = weights.sum()  # decides how to count, so that weighted rows give the same bits as repeated rows

@@ -20,9 +20,9 @@ import numpy as np
 
 from anypag._kernels.patience import njit
 
-IMPOSSIBLE = -1e15
+IMPOSSIBLE = -1e15  # the score of a component that cannot be scored
 LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
-LEVELS_AT = 1
+LEVELS_AT = 1  # where the numbers of levels begin in `numbers`
 DENSE = 65536  # tables with more cells than this are counted by sorting
 SMALL = 64  # the term for a count below this is computed once for each table
 FORBIDDEN = 1e8  # an edge with a higher price is in no graph
@@ -43,7 +43,7 @@ def _mixed(x):
 
 @njit(cache=True, nogil=True)
 def _code(table, numbers, chosen, code):
-    """Writes the cell number of every row to `code`: zeros on entry, of a type that can hold the number of cells."""
+    """Writes the cell number of every row to `code`. On entry `code` is zero; its type can hold the number of cells."""
     for v in chosen:
         levels = code.dtype.type(numbers[LEVELS_AT + v])
         column = table[v]
@@ -150,7 +150,7 @@ def _price(matrix, v, parents, k):
 
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits, asked):
-    """The score of a node given its parents; `IMPOSSIBLE` for a district of several nodes. `asked` is ignored."""
+    """The score of a node given its parents; `IMPOSSIBLE` for several nodes. The last three arguments are ignored."""
     if d > 1:
         return IMPOSSIBLE
     alone, data = nodes[1:m].copy(), (table, numbers, keys, values, np.zeros(1, np.int64))
@@ -261,7 +261,7 @@ def _work_of_row(layout):
 
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-    """Adds rows from `stand[1]` on to expected counts and the log-likelihood `value[0]`; False if room ran out."""
+    """Adds rows from `stand[1]` on to `counts`, `expected` and the log-likelihood `value[0]`. Returns whether done."""
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     states = len(layout.level)
     prior, joint = np.empty(states), np.empty(states)
@@ -341,7 +341,7 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
 
     `weight`: how often each distinct row of `layout` occurs; `ess`: prior rows of BDeu; `counts`, `expected`: expected
     counts of cells and of joint states so far; `stand`: sweep and row, zeros at first; `value`: the log-likelihood so
-    far, and that of the last sweep, -inf at first; `room`: see `anypag.threads`. All but the first four are changed.
+    far, and that of the last sweep, -inf at first; `room`: see `anypag.threads`. Arguments from `tables` on change.
     """
     n_rows, n_levels, sizes = layout.n_rows, layout.n_levels, layout.sizes
     hidden_counts = np.empty_like(shares)  # the expected number of rows for each level of each hidden cause

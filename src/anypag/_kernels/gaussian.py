@@ -153,7 +153,7 @@ def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
 @patient(nogil=True)
 def fisher_z_pvalues(strengths, left_out, roots, pvalues):
     """Writes two-sided p-values of Fisher's z transform of |rho|; `pvalues` may be `strengths` itself. `roots` (r +
-    1,): sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 if n - k - 3 < 0.
+    1,): sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 if n - k - 3 <= 0.
     """
     for i in range(len(strengths)):
         rho, root = strengths[i], roots[left_out[i]]
@@ -314,7 +314,7 @@ def _wilks(block, widths, tolerance, scratch):
 
 @njit(cache=True, nogil=True)
 def _take_out(block, k, rows, columns, tolerance):
-    """Sweeps column k out of rows k + 1 to `rows` - 1. Divides row k by √block[k, k]; zeros it below `tolerance`."""
+    """Sweeps column k out of rows k + 1 to `rows` - 1. Scales row k by 1 / √block[k, k]; by 0 below `tolerance`."""
     scale = 1.0 / math.sqrt(block[k, k]) if block[k, k] >= tolerance else 0.0
     for j in range(k, columns):
         block[k, j] *= scale
@@ -591,7 +591,7 @@ def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
 @njit(f"boolean({_FLAGS}, {_MATRIX}, uint8[::1], {_MATRIX})", cache=True, nogil=True)
 def total_effects(arrow, b, is_set, effects):
     """Writes the total effect of each x on each y to `effects[x, y]`. Returns False if arrows form a cycle. `b[j, i]`
-    is the weight of i in the equation of j. Nodes in `is_set` receive no effects, for joint effects of causes.
+    is the weight of i in the equation of j. Nodes in `is_set`, the causes of a joint effect, receive no effects.
     """
     n = len(b)
     waiting, order = np.zeros(n, np.int64), np.empty(n, np.int64)

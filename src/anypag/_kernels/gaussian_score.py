@@ -24,7 +24,7 @@ import math
 
 import numpy as np
 
-from anypag._kernels.patience import njit
+from anypag._kernels.patience import njit, patient
 
 PARENT, SPOUSE, NEIGHBOUR = 1, 2, 3
 
@@ -68,7 +68,7 @@ REMOVING = f"float64({_DATA}, int64, int64[::1], int64, float64[::1], int64[::1]
 
 @njit(cache=True, nogil=True)
 def _lowest(x):
-    """The place of the lowest bit of x, which is not 0."""
+    """The place of the lowest set bit of x; x is not 0."""
     k = 0
     for half in (32, 16, 8, 4, 2, 1):
         if x & ((np.uint64(1) << np.uint64(half)) - np.uint64(1)) == 0:
@@ -363,7 +363,7 @@ def ricf(s, d, relation, stop, b, inverse):
 
 
 @njit("float64(float64[:, ::1], uint8[:, ::1], float64)", cache=True, nogil=True)
-def undirected_deviance(s, relation, stop):
+def _undirected_deviance(s, relation, stop):
     """log|Σ| of the Gaussian graphical model with the edges `---`, fitted by one regression per node and sweep."""
     d = len(s)
     sigma = s.copy()
@@ -615,7 +615,7 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits,
         least = UNKNOWN if undirected or len(columns) > 63 else _least_of_district(part, c, between)
         return np.inf if least == UNKNOWN else SLACK - numbers[0] * (least - SLACK_OF_DEVIANCE) - cost
     b, inverse = np.zeros((c, len(part))), np.zeros((c, c))
-    deviance = undirected_deviance(part, between, stop) if undirected else ricf(part, c, between, stop, b, inverse)
+    deviance = _undirected_deviance(part, between, stop) if undirected else ricf(part, c, between, stop, b, inverse)
     if asked == FIT:
         fits[nodes[0], COUNT, 0] = 0
         if deviance < -IMPOSSIBLE and len(matrix) == len(fits):  # every variable has one column
@@ -642,7 +642,7 @@ def _next_level(matrix, at, t, levels):
         next_shared[c] = shared[c] - row[c] * slope
 
 
-@njit(ADDING, cache=True, nogil=True)
+@patient(signature=ADDING, nogil=True)
 def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
     """Writes by how much each variable, as a further parent, would lower the variance of v given its first k parents.
 
@@ -731,7 +731,7 @@ def _inverse(matrix, parents, k):
     return inverse
 
 
-@njit(REMOVING, cache=True, nogil=True)
+@patient(signature=REMOVING, nogil=True)
 def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
     """Writes the score of v without each of its first k parents. Returns the score of v with all k parents.
 
@@ -769,7 +769,7 @@ def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
     )
 
 
-@njit(ADDING, cache=True, nogil=True)
+@patient(signature=ADDING, nogil=True)
 def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
     """`adding` for variables with several columns; writes scores, as `adding` in `_kernels.discrete_score` does."""
     data = (matrix, table, numbers, keys, values)
@@ -785,7 +785,7 @@ def adding_blocks(matrix, table, numbers, keys, values, v, parents, k, candidate
     return score + LEAST_GAIN
 
 
-@njit(REMOVING, cache=True, nogil=True)
+@patient(signature=REMOVING, nogil=True)
 def removing_blocks(matrix, table, numbers, keys, values, v, parents, k, worth, room):
     """`removing` for variables with several columns."""
     data = (matrix, table, numbers, keys, values)

@@ -28,9 +28,9 @@ NONE, FORTH, BACK, BOTH, FLAT = 0, 1, 2, 3, 4  # i–j has no edge, i --> j, i <
 SCORE, CEILING, FIT, RISE = range(4)  # what is asked about a component; see `_kernels.gaussian_score.component`
 UNFITTED = -1.0  # instead of the number of parameters, if a changed component is not fitted yet
 
-IMPOSSIBLE = -1e15
-ONE_EDGE = 0.6  # the share of steps that change one edge
-MOVE_EDGE = 0.8  # the share of steps that change or move one edge; the rest change two
+IMPOSSIBLE = -1e15  # the score of a component that cannot be fitted
+ONE_EDGE = 0.6  # the share of steps that change one edge, if the pair that was drawn has an edge; else all steps do
+MOVE_EDGE = 0.8  # the share of steps that change or move the edge of such a pair; the rest change two edges
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 _COMPONENT = f"FunctionType(float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64))"
@@ -83,7 +83,7 @@ def _drop(words, j):
 
 @njit(cache=True, nogil=True)
 def _lowest(x):
-    """The place of the lowest bit of x, which is not 0."""
+    """The place of the lowest set bit of x; x is not 0."""
     k = 0
     for half in (32, 16, 8, 4, 2, 1):
         if x & ((np.uint64(1) << np.uint64(half)) - np.uint64(1)) == 0:
@@ -139,7 +139,7 @@ def _reach(v, step, seen, todo):
 
 
 @njit(cache=True, nogil=True)
-def edge_state(graph, i, j):
+def _edge_state(graph, i, j):
     """The state of i–j: NONE, FORTH, BACK, BOTH or FLAT."""
     if _has(graph[PARENTS, j], i):
         return FORTH
@@ -160,7 +160,7 @@ def _key(v, other, kind):
 @njit(cache=True, nogil=True)
 def put(graph, key, i, j, state):
     """Gives i–j a state. Updates `key`: key[v] sums the keys of all edges at v except those to its children."""
-    old = edge_state(graph, i, j)
+    old = _edge_state(graph, i, j)
     if old == FORTH:
         _drop(graph[PARENTS, j], i)
         _drop(graph[CHILDREN, i], j)
@@ -482,7 +482,7 @@ def _all_keys(graph, key):
 
 
 @njit(cache=True, nogil=True)
-def count_edges(graph, count):
+def _count_edges(graph, count):
     """Writes how many edges there are, and how many of them are -->, <-> and ---."""
     count[:] = 0
     for v in range(graph.shape[1]):
@@ -536,7 +536,7 @@ def total(component, data, memory, terms, graph, parts, room):
     stamp = np.full(n, -1, np.int64)
     members = np.empty(n, np.int64)
     count = np.empty(4, np.int64)
-    count_edges(graph, count)
+    _count_edges(graph, count)
     parts[n] = _prior(terms, count)
     score = (component, data, memory)
     for v in range(n):
@@ -641,7 +641,7 @@ def advance(
     _all_keys(graph, key)
     count = np.empty(4, np.int64)
     new_count = np.empty(4, np.int64)
-    count_edges(graph, count)
+    _count_edges(graph, count)
     part = np.empty(n, np.int64)  # for each node the first member of its component, and the component's score
     part_score = np.empty(n)
     stamp = np.full(n, -1, np.int64)
@@ -671,7 +671,7 @@ def advance(
             i = _below(random, n)
             j = _below(random, n - 1)
             j += j >= i
-        old = edge_state(graph, i, j)
+        old = _edge_state(graph, i, j)
         k = i
         old_k = new_k = NONE
         ratio = 0.0
@@ -688,7 +688,7 @@ def advance(
                 ratio = -math.log(ONE_EDGE)
         elif kind < MOVE_EDGE:
             k = _below(random, n)
-            if k == i or k == j or edge_state(graph, i, k) != NONE:
+            if k == i or k == j or _edge_state(graph, i, k) != NONE:
                 continue
             new = NONE
             new_k = np.int64(states[_below(random, n_states)])
@@ -699,7 +699,7 @@ def advance(
             k = _other_neighbour(graph, i, j, random)
             if k == i:
                 continue
-            old_k = edge_state(graph, i, k)
+            old_k = _edge_state(graph, i, k)
             new = np.int64(states[_below(random, n_states)])
             new_k = np.int64(states[_below(random, n_states)])
             if new == old and new_k == old_k:

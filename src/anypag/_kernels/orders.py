@@ -18,7 +18,7 @@ is done. So a search can be stopped between two calls. One unit of `room` is abo
 
 import numpy as np
 
-from anypag._kernels.patience import njit
+from anypag._kernels.patience import njit, patient
 
 NEVER = -np.inf
 LEAST_GAIN = 1e-9  # a parent is removed only if the score rises by more than this
@@ -30,6 +30,7 @@ _TREES = "Tuple((int64[::1], float64[::1], int64[:, ::1], float64[::1], int32[::
 _SCORE = f"{_ADDING}, {_REMOVING}, Tuple(({_DATA})), {_TREES}"
 
 USED_NODES, USED_CELLS = 0, 1  # places in `used`; the roots of the variables come after them
+TREES = 1 << 20  # numbers in an array of trees of up to 20 variables; `room` limits the work of a call
 ROW, SHRUNK = 0, 1  # columns of `node`: where its row begins, and the node where removing parents starts
 
 
@@ -146,7 +147,7 @@ def _best_parents(score, v, before, count, chosen, room):
         used[USED_NODES] = used[USED_CELLS] = 0
 
 
-@njit(f"boolean({_SCORE}, int64[::1], int64[::1], int64[::1], float64[:, ::1], int64[::1])", cache=True, nogil=True)
+@patient(TREES, TREES, signature=f"boolean({_SCORE}, {3 * 'int64[::1], '}float64[:, ::1], int64[::1])", nogil=True)
 def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
     """Moves every variable, one after the other, to its best place in `order`. Returns whether all variables are done.
     The tiers must ascend along `order`. They still do afterwards: a variable moves within its tier only. `stand` (3,):
@@ -202,7 +203,7 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
     return True
 
 
-@njit(f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", cache=True, nogil=True)
+@patient(TREES, TREES, signature=f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
     """Writes the DAG of an order (`parents[i, j]`: is i a parent of j?), fills NaN `scores`. Returns whether done."""
     score = (adding, removing, data, trees)

@@ -113,7 +113,7 @@ def largest_beside(table, first, end):
 
 @patient(nogil=True)
 def rounded_sums(table, first, end, scale, sums):
-    """Writes the sum of round(`scale` · |value|), each value as float32, off the diagonal of each row first to end."""
+    """Writes, for each row first to end, the sum of round(`scale` · |value|) off the diagonal, values as float32."""
     for i in range(first, end):
         total = 0.0
         for j in range(i):

@@ -9,8 +9,9 @@ Python until one of these is true:
 - numba is imported, and this kernel has spent `LOADING` seconds (if it can be loaded from disk) or `PATIENCE` seconds
   (if it has to be compiled);
 - it gets an array with more numbers than its limits (`SMALL` by default). A call cannot be interrupted, so one that
-  might take long must not start as Python. A kernel whose work is not bounded by the size of its arguments must not be
-  patient.
+  might take long must not start as Python. A kernel whose work is not bounded by the size of its arguments or by `room`
+  (see `anypag.threads`) must not be patient;
+- it gets another kernel that is not patient.
 
 So no process takes much more than twice the time that the better of plain Python and compiled code takes. Both give the
 same results to the bit: no patient kernel is compiled with relaxed arithmetic, and functions of `math` are the same C
@@ -155,7 +156,8 @@ class Kernel:
             if self._is_plain_better(arguments):
                 return self._timed(*arguments)
             self.waits = False
-        return self.compiled(*arguments)
+        known = [one.compiled if isinstance(one, Kernel) else one for one in arguments]
+        return self.compiled(*known)  # read last: it may wait for another process
 
     def __getattr__(self, name: str) -> Any:
         """Makes `compiled` when it is first read. A cached property could deadlock: in Python 3.11 it holds a lock that
@@ -179,12 +181,15 @@ class Kernel:
         return self.compiled.signatures if "compiled" in self.__dict__ else []
 
     def are_small(self, arguments: tuple[Any, ...]) -> bool:
-        """Are all arrays among the arguments, and in tuples of them, within the limits?"""
+        """Are all arrays among the arguments, and in tuples of them, within the limits, and all kernels patient?"""
         for one in arguments:
-            if isinstance(one, tuple):
+            if hasattr(one, "ndim"):
+                if one.size > (self.lists if one.ndim == 1 else self.table):
+                    return False
+            elif isinstance(one, tuple):
                 if not self.are_small(one):
                     return False
-            elif hasattr(one, "ndim") and one.size > (self.lists if one.ndim == 1 else self.table):
+            elif isinstance(one, Kernel) and not one.waits:
                 return False
         return True
 
@@ -203,7 +208,7 @@ class Kernel:
         global _spent
         began = time.thread_time()
         try:
-            return self._plain(*arguments)
+            return self._plain(*[one._plain if isinstance(one, Kernel) else one for one in arguments])
         finally:
             took = time.thread_time() - began
             self.spent += took
@@ -333,11 +338,6 @@ def _has_vector_library() -> bool:
     if numba.cache_info().currsize:
         return bool(getattr(numba().config, "USING_SVML", False))
     return any(any(Path(sys.prefix, folder).glob("*svml*")) for folder in ("lib", "Library/bin"))
-
-
-def as_argument(kernel: Any) -> Any:
-    """Numba's object for the kernel, to be passed to other kernels."""
-    return getattr(kernel, "compiled", kernel)
 
 
 def plain(kernel: Any) -> Callable[..., Any]:

@@ -41,8 +41,8 @@ def _spread_to_ancestors(graph, stamped, stamp, queue, count):
 @njit(cache=True, nogil=True)
 def _walk(graph, conditioned, opened, stamp, visited, queue, count, goal):
     """Do walks from the `count` states in `queue` reach node `goal`? Stamps all states that are reached until then.
-    State 2v + 1 is node v entered by an arrowhead, 2v by a tail. A walk may pass v as a collider if v is opened, and
-    otherwise if v is not conditioned on.
+    State 2v + 1 is node v entered by an arrowhead, 2v by a tail. A walk may pass v as a collider if v is opened,
+    and as a non-collider if v is not conditioned on.
     """
     start, neighbour, near, far = graph
     done = 0
@@ -256,7 +256,7 @@ def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
 
 @patient()
 def chain_lists(marks, start, neighbour):
-    """The edges with tails as neighbour lists: `first` and `towards` from the tail, `last` and `origin` back to it."""
+    """Neighbour lists of the edges with tails: from the tail (`first`, `towards`) and to it (`last`, `origin`)."""
     n = len(marks)
     first, last = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     for x in range(n):

@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
 from operator import getitem
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -34,12 +35,12 @@ from anypag.search.state import State
 from anypag.stored import Array as StoredArray
 from anypag.stored import Form, Nested, RefusedError, Variables, Whole, marks_matrix, read_at, stored_fields
 
-SECONDS_BETWEEN_WRITES = 2.0
+SECONDS_BETWEEN_WRITES = 2.0  # for answers within an iteration, and for finished resamples
 _ANSWERS = re.compile(r"answers/(\d{8})/\d{1,9}/(queries|p)", re.ASCII)
 KnownAnswers = dict[tuple[int, int, tuple[int, ...]], float]
 
 
-class Checkpoint:
+class Checkpoint(AbstractContextManager["Checkpoint"]):
     """The checkpoint of a run; use it in a `with` statement.
 
     `state` and `history` are those at the end of the earlier run; None and empty for a new run. `problem` gets the
@@ -76,7 +77,7 @@ class Checkpoint:
         last, order, strength = result.history[k], result.problem.nodes.order, result.problem.strength
         if k == 0:
             arrays["problem/order"] = order
-            if strength_in(result.problem, order) is None:  # the strengths of dependence are not in memory
+            if strength_in(result.problem, order) is None:  # the test of a resumed run would not have the strengths
                 arrays |= {"problem/strength": strength.table, "problem/place": strength.place}
         step = ITERATION.write({**vars(last.info), "seconds": last.seconds}, Variables(last.pag.names))
         self._write(
@@ -90,9 +91,6 @@ class Checkpoint:
         if fresh:
             self._write({}, fresh)
         self._written_at = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         try:

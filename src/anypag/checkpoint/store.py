@@ -13,7 +13,7 @@ import math
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -34,7 +34,7 @@ TABLES = (
 DTYPES = ("|u1", "|b1", "<i2", "<i4", "<i8", "<u8", "<f4", "<f8")
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """An open file of facts and arrays; use it in a `with` statement."""
 
     def __init__(self, path: Path) -> None:
@@ -117,9 +117,6 @@ class Store:
         return CheckpointError(
             f"The checkpoint {self.path} is damaged: {what}. It cannot be resumed from; remove {files} to start again."
         )
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         self._close()

@@ -5,17 +5,17 @@ represented by functions of its ranks: its normal scores s, Legendre polynomials
 to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The model of s(x) has the first five functions of each
 member of z (seven from 2,500 rows on), and the products of every two members if there are at least 20 rows for each
 product. An F test asks whether the first three functions of y improve this model; a second one swaps x and y.
-The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). The response is always the
-single function s. A test with several functions of x and of y would reject even where everything is linear: the mean of
-x² given z contains products of members of z, and no sum of functions of single members equals them.
+The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). A continuous response
+is s alone. A test with several functions of x and of y would reject even where everything is linear: the mean of x²
+given z contains products of members of z, which no sum of functions of single members equals.
 
 A discrete column is represented by one column of zeros and ones for each level. If it is the response, all levels are
-predicted at once (Wilks' lambda with Rao's F), from at most two functions of a continuous column. Near 0 and 1 the
+predicted at once (Wilks' lambda with Rao's F); a continuous tested column has at most two functions. Near 0 and 1 the
 additive model of a level's probability is wrong. This does not raise the error rate if, given z, the means of the
 tested functions of the other column are sums of functions of single members of z.
 
 Where columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, so that R² has
-the variance that permutations of the rows give it without z (`ci.data_test`). Up to 1 % more variance is ignored.
+its variance under permutations of the rows, with z ignored (`ci.data_test`). Up to 1 % more variance is ignored.
 
 Under independence p is nearly uniform if the model can express the means of s(x) and s(y) given z, and the spread
 around these means is constant. If the residuals are also normal, each of the two p-values is exactly uniform. The test
@@ -23,9 +23,9 @@ sees changes of one column's mean with the other column, given z; it does not se
 `docs/tests.md` has its error rates and power, failures included.
 
 Because only ranks enter, any increasing or decreasing transform of a column leaves the answers the same to the bit. All
-answers come from one correlation matrix. Degenerate cases follow the rules of Fisher's z: a function that the functions
-before it determine is left out; p = 1 if no function of x or of y is left, or if there are too few rows. With fewer
-than 20 rows per member of z, each member has fewer functions, at least its normal scores.
+answers come from correlations. Degenerate cases follow the rules of Fisher's z: a function that the functions
+before it determine is left out; p = 1 if no function of x or of y is left, or if there are too few rows. All members
+of z together have at most a quarter as many functions as there are rows; each keeps at least its normal scores.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ from anypag.threads import map_in_threads, slices
 if TYPE_CHECKING:
     from anypag.scores.mixed import MixedScore
 
-DEGREE = 5  # how many functions a condition variable has
-DEGREE_OF_MANY_ROWS = 7  # from MANY_ROWS rows on
+DEGREE = 5  # the most functions of a continuous member of a condition set
+DEGREE_OF_MANY_ROWS = 7  # the same limit from MANY_ROWS rows on
 MANY_ROWS = 2500
 MOST_WORK = 5e9
 """Correlations of products are computed in advance if they take at most this many multiplications."""
-MOST_NUMBERS = 3e7  # the most correlations of products with columns that are kept (a quarter of a gigabyte)
+MOST_NUMBERS = 3e7  # up to this many correlations of products with columns are kept (a quarter of a gigabyte)
 PANEL = 512  # rows multiplied at once
 
 
@@ -149,22 +149,22 @@ class Additive(DataTest):
 
 
 def degree_for(n: int) -> int:
-    """The number of functions of a condition variable in a table of n rows."""
+    """The most functions of a continuous member of a condition set, in a table of n rows."""
     return DEGREE if n < MANY_ROWS else DEGREE_OF_MANY_ROWS
 
 
 class Basis(NamedTuple):
     """A table in the form that `additive_tests` takes: p variables, q columns (functions of them), k products."""
 
-    gram: Floats  # (q + 1, q + 1 or more) correlations of all columns; 0 in the last row and after the first q columns
-    cross: Floats  # (k, q + 2) for each product its correlations with the columns; 0; and 1 if it varies, else 0
+    gram: Floats  # (q + 1, q + 1 or more) correlations of columns, 0 from row or column q on; (0, 0) with gaps
+    cross: Floats  # `HeadProducts.cross`; (0, 0) if it is not computed in advance
     products: Floats
     """(k, k) correlations of products; (0, 0) if they are computed from rows, or no set has more than one product."""
     columns: Floats  # (q, n) the columns, with mean 0 and length 1; (q, 0) if no question needs them
     has_value: Flags  # (p, n); (p, 0) if there are no gaps
     start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
     is_discrete: Flags
-    pair_start: Counts  # (p, p) the first product of every two variables; (0, 0) if there are gaps
+    pair_start: Counts  # (p, p) where the products of every two variables begin; (0, 0) if there are gaps
     excess: Floats  # (p, 3) how far the first one, two and three functions of each variable are from normal
 
     @classmethod
@@ -206,7 +206,7 @@ class HeadProducts:
     count: int
     heads: Counts  # (p,) the number of heads of each variable
     of_variable: Counts  # (p,) where the columns of each variable begin
-    start: Counts  # (p, p) the first product of every two variables
+    start: Counts  # (p, p) where the products of every two variables begin
 
     @classmethod
     def of(cls, heads: Counts, start: Counts) -> Self:
@@ -218,7 +218,7 @@ class HeadProducts:
         return cls(int(first[-1]), heads, start[:-1], table)
 
     def cross(self, columns: Floats, threads: int) -> Floats:
-        """(k, q + 2) for each product its correlations with the columns; 0; and 1 if the product varies, else 0."""
+        """(k, q + 2) per product: its q correlations with columns; then a 0; then 1 if the product varies, else 0."""
         made = np.zeros((self.count, len(columns) + 2))
 
         def fill(part: slice) -> None:
@@ -275,7 +275,7 @@ def _tested_functions(u: Floats, degree: int) -> Floats:
     """The functions of a column; polynomials of degree 2 and 3 are 0 if one value fills more than 80 % of its rows.
 
     Then only normal scores are tested: polynomials of the few other values take degrees of freedom and add little
-    power (`docs/tests.md`). If the column is in a condition set, its other functions are still used.
+    power (`docs/tests.md`). If the column is in a condition set, s², s³ and the higher polynomials are still used.
     """
     made, present = functions(u, degree), u[~np.isnan(u)]
     if np.unique(present, return_counts=True)[1].max(initial=0) / max(len(present), 1) > MOSTLY:

@@ -69,7 +69,7 @@ class Queries:
         return len(self.x)
 
     def take(self, rows: npt.NDArray[np.intp] | Flags | slice) -> Self:
-        """Some of the questions; the batch itself if a slice takes all."""
+        """The questions in these rows; the batch itself if a slice takes all."""
         if isinstance(rows, slice) and rows.indices(len(self)) == (0, len(self), 1):
             return self
         return type(self)(self.x[rows], self.y[rows], self.z[rows])
@@ -160,7 +160,7 @@ def innermost(test: CITest) -> CITest:
 
 
 def with_its_answers(test: CITest) -> CITest:
-    """The test without the outer wrappers that keep its answers: they count, cache or dispatch questions."""
+    """The test without the outer wrappers that only count, cache or dispatch questions and change no answer."""
     while isinstance(test, Wrapper) and test.answers_alike:
         test = test.test
     return test
@@ -248,7 +248,7 @@ def require_in_range(queries: Queries, n: int, those: str) -> None:
 
 
 def question_text(queries: Queries, names: tuple[str, ...]) -> str:
-    """The first question as text: A ⟂ B | {C}."""
+    """The first question of a batch as text: A ⟂ B | {C}."""
     given = ", ".join(names[k] for k in queries.z[0])
     return f"{names[queries.x[0]]} ⟂ {names[queries.y[0]]} | {{{given}}}"
 

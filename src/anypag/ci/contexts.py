@@ -26,7 +26,7 @@ ContextSet = tuple[int, ...]
 
 class OfContexts(Wrapper):
     """A test of all rows that knows which columns are contexts. `apart` maps a context to the test of the rows in which
-    all other contexts are as in the observed set. This test has the context and all columns that are no contexts.
+    all other contexts are as in the observed set. That test has the context, and all columns that are no contexts.
     """
 
     answers_alike = False
@@ -88,7 +88,7 @@ class OfContexts(Wrapper):
         return self.test.pvalues(Queries(queries.x, queries.y, np.hstack([others, more]).astype(np.int32)))
 
     def _with_others(self, ends: ContextSet, given: ContextSet) -> ContextSet:
-        """`given` and every further `always_given` context, unless the set would then determine x or y."""
+        """`given` and the `always_given` contexts; a context with which the set would determine x or y is not added."""
         found = given
         for v in self._contexts:
             wider = tuple(sorted({*found, v} - set(ends)))
@@ -107,6 +107,6 @@ def with_contexts(test: CITest, source: object, bind: Callable[[Table], CITest])
         for name in (name for name in source.contexts if name in test.names):
             rows = comparable(source, name)
             part = None if rows.all() else bind(source.take([*system, name]).take_rows(rows))
-            if part is not None and len(part.names) > len(system):  # else copies were left out: all rows are used
+            if part is not None and len(part.names) > len(system):  # if copies were left out, all rows are used
                 apart[name] = part
     return OfContexts(test, source, apart)

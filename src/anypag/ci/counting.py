@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 _MOST_BINARY = 5  # the largest condition set with which binary columns use the formula of 2 x 2 tables
 _WITH_GAPS = 4  # the factor by which a table may have more cells if gaps are counted in it
 MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps, for any number of rows
-_TIMES_A_SET = 16  # a joint table has at most 16 times the cells of its largest set, and at most one cell per row
-_ROWS_PER_CELL = 4  # but one cell for this many rows is always allowed: summing is cheaper than counting again
+_TIMES_A_SET = 16  # a table that several queries share has at most this many times the cells of their largest own table
+_ROWS_PER_CELL = 4  # ... or, if that is more, a cell for every four rows; but never more cells than rows
 _PARTS_OF_A_ROW = 1000  # weights are rounded to whole thousandths of an effective row
 NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
@@ -144,7 +144,7 @@ class CountTest(StatisticTest):
         return statistics, follows, rows
 
     def _counted(self, queries: Queries) -> Answers:
-        """The answers to arranged queries: together if tables of all level combinations are small, else one by one."""
+        """The answers to arranged queries: jointly if a table of all level combinations is small, else one by one."""
         joint = self._is_joint(queries)
         if len(queries) and joint.all():
             return self._count_jointly(queries)

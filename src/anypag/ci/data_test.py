@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
 LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
 TESTED = 3  # how many functions of a column the additive test tests; the powers of normal scores come after them
-MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # for later checks; with more columns than this no rows are kept
+MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the most rows kept for later checks; with more columns no row is kept
 
 
 class DataTest(ABC):

@@ -1,6 +1,6 @@
 """Tests on graphics cards. Only this module imports CuPy; all others use a `Card`.
 
-A `Card` keeps one correlation matrix on the card; the test suite replaces it by a substitute made of NumPy. Sums are in
+A `Card` keeps one correlation matrix on the card; in tests a class that uses NumPy replaces `Card`. Sums are in
 float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on the CPU. The
 card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. Only the matrix itself is summed in another
 order on the card. So decisions with p-values within `CLOSE` of alpha may differ; they are counted.
@@ -12,33 +12,27 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.ci.base import PValues
-from anypag.ci.passes import (
-    ROUNDING,
-    BestSets,
-    CorrelationPasses,
-    NearEdges,
-    PooledEdges,
-    Singles,
-    least_strength,
-    roots_of,
-)
+from anypag.ci.passes import ROUNDING, CorrelationPasses, Singles, least_strength, roots_of
 from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.moments import Products
 from anypag.errors import AnypagError, AnypagWarning, Option
 from anypag.threads import map_in_threads, slices
 
-WARP = 32
-BLOCK = 256
+if TYPE_CHECKING:
+    from anypag.ci.passes import BestSets, NearEdges, PooledEdges
+
+WARP = 32  # threads in a warp
+BLOCK = 256  # threads in a CUDA block
 PIECE = 8_000_000  # bytes fetched from the card at a time
-CLOSE = 1e-9
-AT_ONCE = 2_000_000_000  # questions of a pass that are sent at once
+CLOSE = 1e-9  # a decision is a close call if its p-value differs from alpha by at most this
+AT_ONCE = 2_000_000_000  # about how many questions one call of a pass answers
 Computed = TypeVar("Computed")
 
 
@@ -51,7 +45,7 @@ class Least(NamedTuple):
 
     strength: Floats  # (m,) the least |rho|; 2 where there was no node
     n_nodes: Counts  # (m,) how many nodes were tried
-    n_near: Counts  # (m,) how many of them are within a margin of the least
+    n_near: Counts  # (m,) for how many of them |rho| is within a margin of the least
     node: Indices  # (m,) one of the nodes within the margin
     has_both: Flags  # (m,) do both pools have a node?
 
@@ -91,7 +85,7 @@ def _unusable(why: str) -> CardError:
 
 
 class Card(Products):
-    """An NVIDIA card, used through CuPy: it multiplies, keeps a correlation matrix, and answers from it."""
+    """An NVIDIA card, used through CuPy. It multiplies matrices and keeps a correlation matrix, which passes read."""
 
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
@@ -152,7 +146,7 @@ class Card(Products):
 
     def _fetched(self, threads: int) -> Floats:
         """A copy of the matrix, fetched in pieces through pinned memory. At 18,000 columns this takes 0.1 s in 16
-        threads and 0.7 s in one; the matrix in one piece takes 1 s.
+        threads and 0.7 s in one thread; to fetch the matrix in one piece takes 1 s.
         """
         from cupyx import empty_pinned
 
@@ -218,7 +212,7 @@ def _warn_of_leaving(error: CardError) -> None:
 
 
 class GPUPasses:
-    """The passes of a card. With `may_leave` the CPU takes over, with a warning, if the card lacks memory."""
+    """The passes (`ci.passes`) of a card. With `may_leave` the CPU takes over, after a warning, if memory is short."""
 
     at_once = AT_ONCE
 
@@ -271,7 +265,7 @@ class GPUPasses:
         done = found.has_both & ~is_large
         z, p = found.node[:, None].copy(), np.full(len(edges.x), np.nan)
         p[done] = self._pvalues(found.strength[done], 1)
-        tied = done & (found.n_near > 1)  # by |rho|: the CPU decides by p-value, then by the order of nodes
+        tied = done & (found.n_near > 1)  # nodes nearly tie in |rho|: the CPU chooses by p, then by the order of nodes
         some = edges._replace(x=edges.x[tied], y=edges.y[tied], edge_block=edges.edge_block[tied])
         again = self._on_cpu.best_singles(order, some, -1)
         z[tied], p[tied] = again.z, again.p

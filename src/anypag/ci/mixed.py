@@ -6,12 +6,12 @@ third. The likelihood ratio is Wilks' lambda. With Bartlett's correction, -(n - 
 log(lambda) is close to χ² with |x| · |y| degrees of freedom; |x|, |y| and |z| are numbers of columns. (Andrews, Ramsey
 and Cooper 2019, "Learning high-dimensional directed acyclic graphs with mixed data-types".)
 
-One correlation matrix serves all questions, and levels in z only add columns. The test sees differences in means, but
-no interactions between discrete columns of z and no differences in spread. For two continuous columns it is a test of
-partial correlation, for two discrete ones close to Pearson's χ².
+Without gaps one correlation matrix serves all questions; levels in z only add columns. The test sees differences in
+means, but no interactions between discrete columns of z and no differences in spread. For two continuous columns it is
+a test of partial correlation, for two discrete ones close to Pearson's χ².
 
-Where x and y both have rare levels, heavy tails or many zeros, or so many levels that the next term of Box's expansion
-matters, p is at least the p-value of Pillai's trace under permutations of the rows (`anypag.ci.data_test`).
+If x and y both have rare levels, heavy tails or many zeros, or if they have so many levels that χ² is inaccurate,
+p is at least the p-value of Pillai's trace under permutations of the rows (`anypag.ci.data_test`).
 
 If earlier columns (in the order of the names) nearly determine a column, it is left out with its degrees of freedom, as
 in `FisherZ`. With missing="pairwise" a column that is constant in the rows of a test is left out too, for example the
@@ -139,7 +139,7 @@ class DegenerateGaussian(StatisticTest):
         return self._answers(queries)[:3]
 
     def _answers(self, queries: Queries) -> tuple[Floats, Counts, Counts, Counts, Floats, Floats]:
-        """Statistics, degrees of freedom, rows, (b, 3) columns kept of z, x and y, excesses and traces."""
+        """Statistics, degrees of freedom, rows, (b, 3) widths of z, x, y; excesses; traces."""
         from anypag._kernels.gaussian import block_statistics
 
         queries, b = self.arranged(queries), len(queries)
@@ -165,7 +165,7 @@ class Blocks:
 
     @classmethod
     def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:
-        """The blocks of a table without gaps: (c, c) correlations of columns, those of variable i from start[i] on."""
+        """The blocks of a table without gaps. `correlation` is (c, c); the columns of variable i begin at start[i]."""
         nothing = np.empty((len(correlation), 0))
         return cls(correlation, start, nothing, nothing.astype(np.bool_), excess)
 

@@ -23,7 +23,7 @@ ROUNDING = 1e-9  # if two |rho| differ by more than this, rounding cannot change
 
 
 class NearEdges(NamedTuple):
-    """Edges of a graph, and the graph around them: `start`, `neighbour` and `block` as in `_kernels.pools`."""
+    """Edges: ends `x`, `y` and their block. The graph: `start`, `neighbour` and `block` as in `_kernels.pools`."""
 
     start: Counts
     neighbour: Indices
@@ -38,8 +38,8 @@ class Singles(NamedTuple):
 
     is_open: Flags  # (m,) do both pools have a node?
     is_large: Flags  # (m,) was the edge left untested because it has too many candidates?
-    z: Indices  # (m, 1) the node with the largest p-value; arbitrary if there was no node
-    p: Floats  # (m,) the p-value given that node; NaN if there was no node
+    z: Indices  # (m, 1) the node with the largest p-value; arbitrary if the edge was not tested
+    p: Floats  # (m,) the p-value given that node; NaN if the edge was not tested
     n_tests: int
 
 
@@ -60,8 +60,8 @@ class BestSets(NamedTuple):
 
     cursor: Counts  # (3 + r,) where the pass continues; the first entry is the number of edges that are done
     least: Floats  # (m,) the smallest |rho| so far
-    z: Indices  # (m, r) arbitrary if no set was tried yet, or p is 0
-    p: Floats  # (m,) NaN if no set was tried yet
+    z: Indices  # (m, r) the set; arbitrary if no set was tried yet, or p is 0
+    p: Floats  # (m,) its p-value; NaN if no set was tried yet
 
     @classmethod
     def none(cls, m: int, r: int) -> Self:
@@ -91,13 +91,13 @@ class Passes(Protocol):
         """
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        """For each edge the single node of its pools of radius 1 with the largest p-value; edges with more than
-        `max_sets` such nodes are not tested (-1: no limit).
+        """For each edge the single node of its pools of radius 1 with the largest p-value. Edges with more than
+        `max_sets` nodes in these pools are not tested (-1: no limit), nor edges with an empty pool.
         """
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """Tries at most `room` more sets, updates `best` and returns how many were tried. The best set of an edge has r
-        nodes of one of its pools and the largest p-value; of equal p-values the first candidate's counts.
+        nodes of one of its pools and the largest p-value; of candidates with equal p-values the first is the best.
         """
 
 
@@ -149,34 +149,29 @@ class RaisedPasses:
         self._passes, self._test = passes, test
         self.correlation, self.at_once = passes.correlation, passes.at_once
 
-    def _raise(self, p: Floats, x: Indices, y: Indices, z: Indices) -> None:
-        again = np.flatnonzero(self._test.is_far(x, y) & (p > 0.0))
+    def _raise(self, p: Floats, order: Indices, x: Indices, y: Indices, z: Indices) -> None:
+        some = np.flatnonzero(p > 0.0)  # NaN, where no set was tried, is not
+        again = some[self._test.is_far(order[x[some]], order[y[some]])]
         if len(again):
-            p[again] = self._test.pvalues(Queries(x[again], y[again], z[again]))
+            p[again] = self._test.pvalues(Queries(order[x[again]], order[y[again]], order[z[again]]))
 
     def dependent_pairs(self, order: Indices, alpha: float, rows: slice) -> tuple[Indices, Indices, Floats]:
         x, y, p = self._passes.dependent_pairs(order, alpha, rows)
-        self._raise(p, order[x], order[y], np.empty((len(x), 0), np.int32))
+        self._raise(p, order, x, y, np.empty((len(x), 0), np.int32))
         kept = p <= alpha
         return x[kept], y[kept], p[kept]
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
         found = self._passes.best_singles(order, edges, max_sets)
-        some = np.flatnonzero(~np.isnan(found.p))
-        p = found.p[some]
-        self._raise(p, order[edges.x[some]], order[edges.y[some]], order[found.z[some]])
-        found.p[some] = p
+        self._raise(found.p, order, edges.x, edges.y, found.z)
         return found
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         """See `Passes`. An edge's p-value is raised when all sets of the edge have been tried."""
         before = best.n_done
         count = self._passes.try_sets(order, edges, best, room)
-        done = np.arange(before, best.n_done)
-        some = done[~np.isnan(best.p[done])]
-        p = best.p[some]
-        self._raise(p, order[edges.x[some]], order[edges.y[some]], order[best.z[some]])
-        best.p[some] = p
+        done = slice(before, best.n_done)
+        self._raise(best.p[done], order, edges.x[done], edges.y[done], best.z[done])
         return count
 
 

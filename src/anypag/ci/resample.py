@@ -8,7 +8,7 @@ contexts, of weighted rows or with gaps in numbers (missing="pairwise"), and a u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -77,7 +77,7 @@ def resamples_of(
 ) -> Resamples:
     """Makes tests of resamples of the rows behind a test; ParameterError if it has no such rows. `source` is None if
     the user gave a test instead of data. `by_sums=False` says that a wrapper changes the answers of the test
-    (`ci.contexts`), so that it must be bound to repeated rows.
+    (`ci.contexts`), so that the test must be bound to repeated rows.
     """
     choices = choices.strict()
     if getattr(test, "exact", False):  # a user's test may lack `exact`
@@ -200,7 +200,9 @@ class BySums:
         Audit.of(few_rows_findings(int(weights.sum()))).require_usable()
         moments = self.rows.moments(counts, card)
         chosen = [self._columns(i, weights) for i in range(len(self.names))]
-        audit = Audit.of([*self._constant(moments, counts, chosen), *self._related(moments, weights)])
+        is_constant = self.rows.is_constant(moments, counts)
+        constant = np.array([not len(some) or bool(is_constant[some].all()) for some in chosen])
+        audit = Audit.of([*constant_findings(self.names, constant), *self._related(moments, weights)])
         audit.require_usable()
         if issubclass(self.kind_of_test, FisherZ):
             test = self.kind_of_test.from_moments(replace(moments, names=self.names), audit)
@@ -224,11 +226,6 @@ class BySums:
         is_there = times > 0
         is_there[times.argmax()] = False
         return columns[is_there]
-
-    def _constant(self, moments: Moments, counts: Counts, chosen: Sequence[npt.NDArray[np.int64]]) -> list[Finding]:
-        of_columns = self.rows.is_constant(moments, counts)
-        is_constant = [not len(some) or bool(of_columns[some].all()) for some in chosen]
-        return constant_findings(self.names, np.array(is_constant))
 
     def _related(self, moments: Moments, weights: Counts) -> list[Finding]:
         """Copies among discrete variables, exact relations among continuous ones."""

@@ -28,11 +28,11 @@ from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 
 
 def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
-    """A test bound to data: any table (see `anypag.data.as_table`), or a test, which is then used as it is.
+    """A test bound to data. `data` is any table (see `anypag.data.as_table`), or a test, which is used as it is.
 
-    The choice `test` says which: "auto" (Fisher's z if all columns are continuous, the permutation test if all are
-    discrete, else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a function f(x, y, z)
-    -> p of column indices, or a test. The other choices about data say how the test is bound.
+    The choice `test` says which: "auto" (Fisher's z if no column is discrete; if all are, the permutation test, or with
+    row weights Pearson's χ²; else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a
+    function f(x, y, z) -> p of column indices, or a test. The other choices about data say how the test is bound.
 
     >>> import numpy as np
     >>> resolve_test(np.random.default_rng(0).integers(0, 3, size=(100, 4)))
@@ -54,7 +54,7 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     if choices.kinds and test.takes != "any":
         raise ParameterError(
             f"{test.__name__} takes every column as {test.takes}; {Option('kinds')} need {Option('test', 'auto')}, "
-            f"{Option('test', 'mixed')} or {Option('test', 'additive')}."
+            f"{Option('test', 'mixed')} or {Option('test', 'additive')} (or one of the slow tests, kci and gcm)."
         )
     return _in_contexts(test, source, choices)
 

@@ -31,11 +31,11 @@ from anypag.data.table import Kind, Missing, as_table
 from anypag.errors import DataError, Option
 
 LEAST_ROWS = 10  # with fewer rows p = 1
-RIDGE = 1e-3
+RIDGE = 1e-3  # added to the diagonal of the kernel of z
 MOST_ROWS_OF_KCI = 3000
 DRAWS = 20_000  # random draws of the largest of several normal statistics
-_KEPT = 1e-5
-_MOST_PRODUCTS = 2000
+_KEPT = 1e-5  # an eigenvector is left out if its eigenvalue is at most this share of the largest one
+_MOST_PRODUCTS = 2000  # sets how many eigenvectors of a kernel are used: at most sqrt(8 · 2000)
 
 
 class SlowTest(DataTest):
@@ -276,7 +276,7 @@ def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats
 
 
 def _spline(column: Floats, most: int) -> Floats:
-    """(n, k) cubic B-splines with knots at quantiles, k at most `most` and 8; powers if the column has few values."""
+    """(n, k) cubic B-splines, knots at quantiles, k at most `most` and 8; powers if values are few or `most` < 3."""
     from scipy.interpolate import BSpline
 
     n_inner = min(most, 8) - 3

@@ -1,7 +1,7 @@
 """Wrappers around tests: counting questions, caching answers, limiting the size of condition sets, and workers.
 
-Workers answer questions one at a time, through joblib. A block of questions is split into tasks of about a quarter of a
-second, judged by the time that questions took so far; a block has two tasks for every worker. Answers do not depend on
+Each worker answers one question at a time, through joblib. A block of questions is split into tasks of about 0.25
+seconds, judged by the time that questions took so far; a block has two tasks for every worker. Answers do not depend on
 the worker. The data that all tasks need (the rows, a user's test) are sent to each worker once, not with every task.
 Worker processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster the data are sent to
 all workers beforehand, so that a lost worker loses no data.
@@ -55,7 +55,7 @@ class Counted(Wrapper):
         return checked_pvalues(answers, queries, self.names)
 
     def add(self, count: int) -> None:
-        """Count questions that a pass answered."""
+        """Count questions that a pass (`ci.passes`) answered."""
         with self._lock:
             self.evaluated += count
 
@@ -99,7 +99,7 @@ def n_oracle(test: CITest, n: int) -> CITest:
     array([0.])
     """
     if n < 0:
-        raise CITestError(f"The largest condition set has 0 or more members; got n = {n}.")
+        raise CITestError(f"n, the size of the largest condition set, must be 0 or more; got {n}.")
     return _UpTo(test, n)
 
 
@@ -110,7 +110,7 @@ LEAST_MAPPED = 1024  # worker processes of one machine share arrays of at least 
 
 
 def workers_of(n_jobs: int | None) -> int:
-    """How many workers `n_jobs` means to joblib; None is one, unless the user has imported joblib and configured it."""
+    """How many workers joblib uses for `n_jobs`; None means one, unless the user imported joblib and configured it."""
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1
     from joblib import effective_n_jobs
@@ -126,7 +126,7 @@ class Parcel(Generic[Value]):
 
 
 def parcel(value: Value) -> Any:
-    """The value as an argument of joblib's tasks: a `Parcel`, or with a Dask client a future of one."""
+    """The value as an argument of joblib's tasks: a `Parcel`, or with a Dask client the future of a `Parcel`."""
     from joblib.parallel import get_active_backend
 
     client = getattr(get_active_backend()[0], "client", None)
@@ -134,7 +134,7 @@ def parcel(value: Value) -> Any:
 
 
 def opened(sent: Any) -> Any:
-    """The value of a parcel. If one worker is left, joblib runs tasks in this process, and a future must be fetched."""
+    """The value of a parcel. With one worker joblib runs tasks in this process, where a future must be fetched."""
     return (sent if isinstance(sent, Parcel) else sent.result()).value
 
 

@@ -151,7 +151,7 @@ RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {
     "numbers with curved effects": (("continuous",), "additive"),
 }
 """The tables that `warm` searches to compile kernels. Each has the kinds that columns take in turn, and a test."""
-COLUMNS, ROWS = 8, 400  # of each of these tables
+COLUMNS, ROWS = 8, 400  # the size of each of these tables
 
 
 @command()

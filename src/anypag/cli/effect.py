@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 WHY_SMALLER = (
-    "In this graph these sets are as valid as the set above, which has every possible cause that may be adjusted for."
+    "In this graph these are as valid as the set above, which has all allowed columns that may cause CAUSE or OUTCOME."
 )
 MOST_SETS = 5  # how many minimal sets are listed
 
@@ -61,7 +61,7 @@ def effect(
             nothing hidden causes both. Needs --data, and a result with sampled graphs (--method auto).
         given NAMES: Condition the effect on these variables: names with commas between.
         within NAMES: Adjust for these columns only: names with commas between.
-        no_selection_bias: The sample is known not to be selected by any variable.
+        no_selection_bias: Without selection bias: no variable affects who is in the sample.
         data FILE: A table to estimate the effect from; - is standard input. It is read with the options of `learn`,
             unless others are given here. Rows with gaps in columns that the effect needs are left out. After
             a search of several data sets: the file of the observed one, a file with all of them, or a file for each:
@@ -146,7 +146,7 @@ def _rows(
     if len(tables) == 1:
         return tables[""]
     if sets is None:
-        raise ParameterError("Several files need a result of several data sets; this result is of one data set.")
+        raise ParameterError("Several files need a GRAPH that was learned from several data sets; this one was not.")
     return sets.of_tables(tables)
 
 

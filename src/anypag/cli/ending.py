@@ -22,7 +22,7 @@ from anypag.saving import is_drawn, save
 
 @dataclass
 class Ending:
-    """The end of a run. Reports estimate effects from `data`, which is None if there are no rows."""
+    """The end of a run. Reports estimate effects from `data`; it is None for a matrix, counts and weights."""
 
     terminal: Terminal
     result: Result

@@ -57,7 +57,7 @@ def show(graph: Path, *, terminal: Terminal) -> ExitCode:
 def convert(
     source: Path, target: Path, *, read_as: str | None = None, write_as: str | None = None, terminal: Terminal
 ) -> ExitCode:
-    """Write a graph in another format, or draw it. A .csv file is an edge table; --to pcalg writes a matrix.
+    """Write a graph in another format, or draw it. A .csv OUT is an edge table, or a matrix with --to pcalg.
 
     Args:
         source IN: The graph to read.

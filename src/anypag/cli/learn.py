@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anypag.search.progress import Progress
 
 
-NO_DRAWS = "Interrupted: no graphs are sampled to estimate effects from."
+NO_DRAWS = "Interrupted: the graphs for estimating effects are not sampled."
 
 
 @command(*TYPED)
@@ -52,7 +52,7 @@ def learn(
 ) -> ExitCode:
     """Learn a graph (a PAG) from a table, or from several data sets.
 
-    If the tests are right, the claims of the graph are true after every iteration. Contradictions in it are reported.
+    If the tests are right, the claims of the graph are true after every iteration. Contradictory claims are reported.
     If Ctrl-C, SIGTERM or a budget ends the run, the last graph is written to every output asked for (exit code 3).
     Ctrl-C twice within a second stops at once. Pictures and reports are drawn last, after all other outputs; a signal
     ends the drawing too.
@@ -69,7 +69,7 @@ def learn(
             learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty.
         report FILE: Write the report to this file: one HTML page that works without a network.
         bootstrap N: Also search N resamples of the rows, and report how often each edge is found.
-        resample WAY: For --bootstrap: bootstrap (rows with replacement) or half (half of them, in complementary pairs).
+        resample WAY: For --bootstrap: bootstrap (rows with replacement) or half (half the rows; complementary pairs).
         seed N: For --bootstrap: the seed of all random numbers; default 0.
         cluster NAME: For --bootstrap: a column that says which rows are drawn together (a person, a school).
             This column is left out of the search.

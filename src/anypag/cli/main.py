@@ -8,7 +8,6 @@ import shlex
 import signal
 import sys
 import threading
-import webbrowser
 from collections.abc import Sequence
 from contextlib import closing
 from importlib import import_module
@@ -73,6 +72,8 @@ def studio(
         no_browser: Only print the address, do not open a browser.
         port N: The port of the page; 0 for any free port.
     """
+    import webbrowser
+
     from anypag.studio.folder import home
     from anypag.studio.server import StudioServer
     from anypag.studio.session import Session
@@ -125,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:  # the process runs nothing else
         gc.set_threshold(OBJECTS)
-        atexit.register(gc.freeze)  # otherwise a last garbage collection at exit takes a quarter of a second
+        atexit.register(gc.freeze)  # without this, garbage collection at exit takes a quarter of a second
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     with guarded_streams():
         try:

@@ -97,7 +97,7 @@ class SetOptions:
             cause of the contexts), 12 (and nothing hidden is a cause of a context and a variable) or 123 (and the
             contexts depend on each other only by design).
         contexts_test WAY: For several data sets: the variables that an experiment acts on are found from the rows of
-            all sets (all), or of its own and the observed set (pairwise, for sets of very different sizes).
+            all sets (all), or of its own set and the observed set (pairwise, for sets of very different sizes).
     """
 
     context: str | None = None

@@ -151,7 +151,7 @@ class Inputs:
 
 
 def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
-    """Raise ParameterError if an output cannot be written, or if the checkpoint exists and --resume was not given."""
+    """Raise ParameterError if an output cannot be written, or if --resume does not fit the checkpoint."""
     from anypag.saving import check_ending
 
     for path in outputs:

@@ -118,7 +118,7 @@ def headings(result: Result) -> Iterator[tuple[str, list[str]]]:
 
 
 def _few_groups(result: Result) -> Iterator[tuple[str, list[str]]]:
-    """The edges of a graph with many groups under at most six headings, the surest first."""
+    """The headings of a graph with many groups: ranges of certainty if graphs were sampled, else kinds of edges."""
     from anypag.plot.labels import legend_for
 
     edges, doubted = _edges(result)

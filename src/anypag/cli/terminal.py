@@ -48,7 +48,8 @@ class Terminal:
     @property
     def is_interactive(self) -> bool:
         """Is text shown on a terminal, not on a pipe?"""
-        return not self.quiet and self.console.is_terminal
+        may_be = self.stream.isatty() or not os.environ.keys().isdisjoint(("FORCE_COLOR", "TTY_COMPATIBLE"))
+        return not self.quiet and may_be and self.console.is_terminal  # rich knows; it takes 10 ms to import
 
     def line(self, text: str = "", style: str | None = None) -> None:
         """Print one line of text, with control characters made visible; long lines are wrapped on a terminal."""
@@ -107,11 +108,8 @@ class Terminal:
 
 def printable(text: str) -> str:
     """The text on one line, with control characters made visible, because names in files may contain anything."""
-    return "".join(character if _is_harmless(character) else json.dumps(character)[1:-1] for character in text)
-
-
-def _is_harmless(character: str) -> bool:
-    return character == "\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    odd = {sign for sign in {*text} - {"\t"} if unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Zl", "Zp"}}
+    return text.translate({ord(sign): json.dumps(sign)[1:-1] for sign in odd})
 
 
 def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:

@@ -18,15 +18,15 @@ from anypag.arrays import Floats
 from anypag.data.libraries import narwhals as nw
 from anypag.errors import DataError, absent, shortened
 
-LONGEST_NAME = 1000  # the most characters of a column's name
+LONGEST_NAME = 1000  # the most characters that a column name may have
 NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it."
 """What to do about a column that is neither numbers nor text."""
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column as numbers, NaN for a missing value. `labels` are the texts that the numbers are codes of; None for
-    numbers. `kind`: "discrete" if the type alone says so (truth values, categories), else None.
+    """A column as numbers, NaN for a missing value. `labels` are the texts that the numbers are codes of; None in a
+    column of numbers. `kind`: "discrete" if the type alone says so (truth values, categories), else None.
     """
 
     values: npt.NDArray[np.float64]
@@ -96,7 +96,7 @@ def _from_objects(name: str, objects: list[Any]) -> Column:
 
 
 def _is_missing(thing: Any) -> bool:
-    """Is the value None, NaN or pandas' NA (whose comparison with itself raises)?"""
+    """Is the value None, NaN or pandas' NA (whose comparison with itself is neither true nor false)?"""
     if thing is None:
         return True
     try:
@@ -158,7 +158,7 @@ Transform = Literal["none", "normal-scores"]
 
 
 def normal_scores(values: Floats) -> Floats:
-    """(n, p) the normal quantile of (rank - 1/2) / n in each column; ties share the mean of their ranks, gaps stay."""
+    """(n, p) the normal quantiles of (rank - 1/2) / (number of values); ties share their mean rank, gaps stay gaps."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri((mean_ranks(values) - 0.5) / np.sum(~np.isnan(values), axis=0)))

@@ -13,7 +13,7 @@ Severity = Literal["error", "warning"]
 Singular = Literal["auto", "error", "keep"]
 
 MOST_APART = 3  # the most findings of one check that stay separate; more become one finding
-MOST_TOLD = 6  # the most pairs or columns that such a finding names
+MOST_TOLD = 6  # the most pairs or columns that the message of the combined finding names
 MOST_REASONS = 12  # the most errors that one message lists
 
 
@@ -25,9 +25,9 @@ class Finding:
         severity: "error" if the result would be wrong, "warning" if it would be weaker.
         problem: a fixed word for the problem: "missing", "constant", "duplicate", "relation", ...
         columns: the names of the columns that have it; empty if the whole table has it.
-        message: what is wrong, one sentence.
+        message: what is wrong, in one sentence or more.
         remedy: what to do about it, one sentence.
-        rows_left_out: how many rows the problem leaves out; result files lack this number, so `==` ignores it.
+        rows_left_out: how many rows are left out for this problem; result files lack this number, so `==` ignores it.
     """
 
     severity: Severity
@@ -128,12 +128,12 @@ class Audit:
 
     @property
     def copies(self) -> dict[str, str]:
-        """The columns that are exact copies of another one, with the column that stands for both."""
+        """{copy: the column that stands for both}, from the warnings about equal columns."""
         return {one.columns[1]: one.columns[0] for one in self.findings if one.problem == STANDS_FOR_BOTH}
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The columns that a search leaves out, because no test can use them."""
+        """The columns that a search leaves out, because no test can use them or they have too many gaps."""
         return tuple(name for one in self.findings if one.problem == LEFT_OUT for name in one.columns)
 
     def with_stand_ins(self) -> Audit:
@@ -142,7 +142,7 @@ class Audit:
 
     @property
     def rows_left_out(self) -> int:
-        """How many rows with gaps are left out; 0 if they were not counted."""
+        """How many rows are left out because they have gaps; 0 if no finding counts them."""
         return sum(finding.rows_left_out for finding in self.findings)
 
     def __str__(self) -> str:

@@ -4,10 +4,10 @@ Columns of categories hold a few whole numbers near each other. Their levels are
 of the time of sorting; every check of a discrete column needs the levels.
 
 Continuous or discrete? Truth values and categories are discrete. A column of text is discrete too, unless most of its
-labels are numbers. If it has more than ten labels, labels that look like numbers count as numbers (with a decimal
-comma, thousands separators, a percent sign or the like). The audit reports such a column. A column of numbers is
-discrete if all are whole, they take two to ten different values, and each value occurs at least five times on average;
-otherwise it is continuous.
+labels are numbers. If it has more than ten labels, labels that look like numbers (with a decimal comma, thousands
+separators, a percent sign or the like) count as numbers. The audit reports continuous columns of text. A column of
+numbers is discrete if all its numbers are whole, if it has two to ten different values, and if each value occurs at
+least five times on average. All other columns of numbers are continuous.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from anypag.data.moments import name_order
 from anypag.errors import DataError, Option
 
 Codes = npt.NDArray[np.int32]
-MOST_APART = 1000  # whole numbers within this range are counted instead of sorted
+MOST_APART = 1000  # whole numbers that differ by at most this are counted instead of sorted
 _MOST = 2.0**52  # float64 holds whole numbers up to this exactly
 
 
@@ -61,7 +61,7 @@ def codes_of(column: Floats) -> Codes:
 
 
 def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
-    """The least value and the distance of each value from it; None if values are not whole numbers or too far apart."""
+    """The least value, and each value's distance from it; None without values, or if not all are whole and close."""
     if not len(values):
         return None
     least, most = float(values.min()), float(values.max())
@@ -87,11 +87,11 @@ def spread_out(values: Floats, kinds: Sequence[str]) -> list[Floats]:
 
 
 def starts_of(names: Sequence[str], widths: Sequence[int]) -> Counts:
-    """(p + 1,) where the spread-out columns of each variable begin. DataError if there are too many columns."""
+    """(p + 1,) where the spread-out columns of each variable begin, and where the last end. DataError if too many."""
     if sum(widths) > MOST_COLUMNS:
         worst = int(np.argmax(widths))
         raise DataError(
-            f"The discrete columns have {sum(widths)} levels in all, {names[worst]!r} alone {widths[worst] + 1}; the "
+            f"With indicators there are {sum(widths)} columns ({names[worst]!r} has {widths[worst] + 1} levels). The "
             f"test for mixed data takes at most {MOST_COLUMNS}. Merge levels, or declare quantities continuous "
             f"({Option('kinds')})."
         )
@@ -104,9 +104,9 @@ def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
     return [f"{place[i]:09d}.{j:09d}" for i, width in enumerate(widths) for j in range(width)]
 
 
-MOST_LEVELS = 10
-ROWS_PER_LEVEL = 5
-_GLANCE = 1000  # the first rows, in which most continuous columns of whole numbers show many levels
+MOST_LEVELS = 10  # the most different values of a discrete column of numbers
+ROWS_PER_LEVEL = 5  # the fewest rows for each of these values, on average
+_GLANCE = 1000  # how many first rows are looked at; most continuous columns of whole numbers show many levels there
 _NUMBER_LIKE = re.compile(
     r"""\s* [-+−]? \s* [$€£¥]? \s*
     ( \d+ | \d*[.,]\d+ ([eE][-+]?\d+)? | \d{1,3} ([.,'’_\s]\d{3})+ ([.,]\d+)? )
@@ -141,8 +141,10 @@ def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None,
     if kind == "discrete":
         n = len(distinct(present))
         return f"whole numbers, {n} different ones{', their order not used' * (n > 2)}"
+    if len(present) and present.min() == present.max():
+        return "a single value"
     if len(present) and (present == np.floor(present)).all():
-        return f"whole numbers, but {'more than ten' if not _has_few_levels(values) else 'few rows for each'}"
+        return f"whole numbers, but {'more than ten values' if not _has_few_levels(values) else 'few rows per value'}"
     return "numbers with fractions"
 
 

@@ -1,10 +1,10 @@
 """The correlation matrix of a table, and the means and standard deviations of its columns.
 
-Rows are processed in chunks with fixed bounds, so that a file that is read in parts gives the same bits as the same
-rows in memory. In each chunk the columns are scaled by a power of two, which is exact, so that the squares of 1e300 or
-1e-300 neither overflow nor vanish (if a later chunk has larger values, the sums so far are scaled down). The first row
-is subtracted, so that no digits are lost if values are large and vary little. Columns are then centred twice; the
-second time removes the rounding error of the first mean. Chunks are merged by the formula for the variance of two
+Rows are processed in chunks with fixed bounds, so that a file that is read in parts gives exactly the numbers that
+its rows in memory give. In each chunk the columns are scaled by a power of two, which is exact, so that the squares of
+1e300 or 1e-300 neither overflow nor vanish (if a later chunk has larger values, the sums so far are scaled down). The
+first row is subtracted, so that no digits are lost if values are large and vary little. Columns are then centred twice;
+the second time removes the rounding error of the first mean. Chunks are merged by the formula for the variance of two
 groups. A resample weights each row by its count and does not repeat it.
 """
 
@@ -24,7 +24,7 @@ from anypag.threads import map_in_threads, single_blas, slices, threads_for
 PANEL = 256  # columns multiplied at once
 AT_ONCE = 32  # columns centred at once: their copies stay in the processor's cache
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
-"""The least work of a thread: how many numbers it centres, how many products it makes."""
+"""The least work of a thread: how many numbers it centres, how many multiplications it does."""
 CHUNK = 4_000_000  # numbers in a chunk: 32 MB
 
 
@@ -62,20 +62,20 @@ class Products(Protocol):
         """(p, p) products of the rows of (p, m) values; symmetric to the bit."""
 
     def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Floats) -> Any:
-        """`total`, scaled by 2**shift, plus `more` plus the products of `difference` with itself."""
+        """`total`, scaled by 2**(shift[i] + shift[j]) at (i, j), plus `more`, plus outer(difference, difference)."""
 
     def diagonal(self, products: Any) -> Floats:
         """(p,) the diagonal of such products."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """The correlations on the CPU, row i from row place[i] of the products; the device keeps a copy."""
+        """The correlations on the CPU; row and column i are from place[i] of the products. The device keeps a copy."""
 
 
 def moments_of(
     values: Floats, names: Sequence[str], weights: Floats | None = None, *, threads: int = 1, on: Products | None = None
 ) -> Moments:
-    """The moments of (n, p) values without gaps; `n` of weighted rows is the sum of weights. Columns are processed in
-    the order of their names and in fixed panels, so that results do not depend on the order of columns or on threads.
+    """The moments of (n, p) values without gaps; with weights, `n` is their rounded sum. Columns are processed in the
+    order of their names and in fixed panels, so that results do not depend on the order of columns or on threads.
     """
     if weights is not None:
         with single_blas:
@@ -101,7 +101,7 @@ def _weighted_moments(values: Floats, names: Sequence[str], weights: Floats) -> 
 
 
 def rows_in_chunk(p: int) -> int:
-    """How many rows of p columns go into sums at a time."""
+    """How many rows of p columns are added to the sums at a time."""
     return max(CHUNK // max(p, 1), 1)
 
 
@@ -219,7 +219,7 @@ def from_products(
     threads: int = 1,
     on: Products | None = None,
 ) -> Moments:
-    """Moments from sums of centred products, which are overwritten. In the arguments, columns are sorted by name and
+    """Moments from sums of centred products, which are overwritten. The columns of the arrays are sorted by name and
     scaled by 2**-exponent. `on`: the graphics card that holds the products.
     """
     back = np.argsort(name_order(names))
@@ -267,7 +267,7 @@ class StandardRows:
 
     @classmethod
     def of(cls, names: Sequence[str], values: Floats) -> Self:
-        """The columns of (n, p) values, NaN where there is a gap."""
+        """The complete rows of (n, p) values, standardised; a gap is NaN."""
         is_complete, order = np.logical_not(np.isnan(values).any(axis=1)), name_order(names)
         scaled, _ = in_units(values[is_complete][:, order])  # squares neither overflow nor vanish
         scaled -= scaled[0].copy()  # so that a large mean costs no digits

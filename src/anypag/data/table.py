@@ -7,7 +7,7 @@ every column is a column of numbers, and one matrix holds them all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Kind = Literal["continuous", "discrete", "ordinal"]
 Missing = Literal["auto", "error", "drop", "pairwise"]
 KINDS: tuple[Kind, ...] = ("continuous", "discrete", "ordinal")
-_FIRST = 16  # the first rows, in which most continuous columns have a fraction
+_FIRST = 16  # how many first rows are searched for fractions; most continuous columns have one there
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +73,12 @@ class Table:
     lags: int = 0  # the number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table
     weights: Floats | None = None
     """(n,) how much of the population each row stands for (`anypag.weighted`); None if all rows count alike."""
+    _codes: dict[int, Codes] = field(default_factory=dict, init=False, repr=False)  # what was computed so far
+    _levels: dict[int, Levels] = field(default_factory=dict, init=False, repr=False)
+    _moments: dict[tuple[str, ...], Moments] = field(default_factory=dict, init=False, repr=False)
 
     def __str__(self) -> str:
-        """The kind of each column, one a line."""
+        """The numbers of rows and columns, then a line for each column (kind; range or number of levels; gaps)."""
         lines = [self._description(i) for i in range(len(self.names))]
         return "\n".join([f"{self.n} rows, {len(self.names)} columns", *lines])
 
@@ -143,18 +146,6 @@ class Table:
     def n_levels(self, i: int) -> int:
         """How many different values a column has."""
         return int(self.codes(i).max(initial=-1)) + 1
-
-    @cached_property
-    def _codes(self) -> dict[int, Codes]:
-        return {}
-
-    @cached_property
-    def _levels(self) -> dict[int, Levels]:
-        return {}
-
-    @cached_property
-    def _moments(self) -> dict[tuple[str, ...], Moments]:
-        return {}
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
         there = set(self.names)
@@ -315,6 +306,11 @@ class Table:
 _OF_VALUES = ("sums", "is_finite", "has_gaps", "fractions", "_summary")  # cached properties that depend on values only
 
 
+def parts_of(table: Table) -> dict[str, Any]:
+    """The arguments that make a table, without those of its subclass."""
+    return {item.name: getattr(table, item.name) for item in fields(Table) if item.init}
+
+
 def clusters_in(cluster: Any, table: Table) -> Counts | None:
     """(n,) the cluster of each row, as codes. `cluster`: the name of a column, or one value for each row."""
     if cluster is None:
@@ -336,9 +332,9 @@ def as_table(data: Any, names: Sequence[str] | None = None, *, kinds: Mapping[st
 
     Args:
         data: an array of shape (rows, columns); a mapping from names to columns; a data frame of pandas,
-            polars, pyarrow or anything else narwhals takes; the path of a CSV, TSV, Parquet or Arrow IPC
-            file; a `Table`, or a table of counts (`counted`).
-        names: for an array, the names of its columns (X0, X1, ... if not given); otherwise, which columns to use, in
+            polars, pyarrow or anything else narwhals takes; the path of a file (CSV, TSV, Parquet, Arrow IPC,
+            Excel, Stata, SPSS); a `Table`, or a table of counts (`counted`).
+        names: for an array, the names of its columns (X0, X1, ... if not given); for other data, the columns to use, in
             this order.
         kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred. A name may be a
             pattern, "q*". For an ordinal column of texts, the kind is the order of levels, "low < high".
@@ -444,7 +440,7 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
 
 
 def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:
-    """The rows of a lazy table, for some or all of its columns. DataError if there are too many in an engine."""
+    """The rows of a lazy table, for some or all of its columns. DataError if a database engine has too many rows."""
     from anypag.data.sources.engine import EngineTable
 
     names = [name for name in frame.collect_schema().names() if chosen is None or name in chosen]

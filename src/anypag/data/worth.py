@@ -1,15 +1,15 @@
-"""The effective number of rows: how many unweighted rows of numbers would give a test as much information.
+"""The effective number of rows: how many unweighted rows of numbers would inform a test as well as the table does.
 
 Weighted rows are worth (sum of weights)² / (sum of squared weights) rows (Kish 1965) if the weights do not depend on
-the columns. If they do, the variance of the correlation of two independent columns also grows by about the factors of
-both columns. The factor of a column x in standard units is Σ w² x² / Σ w². The factor of a column of levels is the mean
-factor of its levels, each weighted by 1 − its share, as in the first correction of Rao & Scott (1981).
+the columns. If they do, the variance of the correlation of two independent columns is also multiplied by about the
+factors of both columns. The factor of a column x in standard units is Σ w² x² / Σ w². The factor of a column of levels
+is the mean factor of its levels, each weighted by 1 − its share (the first correction of Rao & Scott 1981).
 
 A column of ordered levels is treated as a normal variable of which only the level was recorded. A step function of a
 normal variable is a sum of Hermite polynomials, Σ f_k h_k. Two step functions, with f_k and g_k, have a correlation of
-Σ f_k g_k ρ^k if their variables have the correlation ρ. Solved for ρ, this is the polychoric correlation. Its variance
-under independence is 1 / (f_1² g_1²) times that of a correlation of numbers. The coarsest column of a condition set
-adds a factor of about 1 / f_1².
+Σ f_k g_k ρ^k if their variables have the correlation ρ. The ρ that solves this equation is the polychoric correlation.
+Its variance under independence is 1 / (f_1² g_1²) times that of a correlation of numbers. The coarsest column of a
+condition set multiplies the variance by about 1 / f_1².
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from anypag.data.moments import Moments, name_order
 from anypag.threads import single_blas
 
 TERMS = 60  # how many terms of the sum Σ f_k g_k ρ^k are computed
-MOST = 0.999  # polychoric correlations are cut at this size
-LEAST_LEFT = 1e-3  # smaller eigenvalues of a matrix with polychoric correlations are raised to this value
+MOST = 0.999  # polychoric correlations are limited to this absolute value
+LEAST_LEFT = 1e-3  # smaller eigenvalues of a matrix with polychoric correlations are raised to this value at most
 HALVINGS = 40  # how many steps a bisection takes
 SCORED_AS = 6
-"""A score counts n · (mean of f_1²) ** SCORED_AS rows, because a score would take the larger variance of strong
-polychoric correlations for edges. The exponent was chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
+"""A score counts n · (mean of f_1²) ** SCORED_AS rows, because otherwise a score would take the larger variance of
+strong polychoric correlations for edges. The exponent was chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
 """
 
 
@@ -84,7 +84,7 @@ def factor_of_levels(codes: Codes, weights: Floats) -> float:
 
 
 def steps_of(scores: Floats, weights: Floats | None) -> Floats:
-    """(TERMS,) f_1, f_2, ... of a column of scores of levels, in standard units; `weights` as in a table."""
+    """(TERMS,) f_1, f_2, ... of a column of levels with these scores, once standardised. `weights`: (n,) or None."""
     from scipy.special import ndtri
 
     found, codes = np.unique(scores, return_inverse=True)

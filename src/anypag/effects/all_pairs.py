@@ -31,9 +31,9 @@ def effects_of_all_pairs(
     Args:
         result: the result of a search that sampled graphs (`method="auto"`).
         data: a table to draw the effects from; without it only shares of graphs are given. Curved effects
-            (`test="additive"`) are estimated with splines; they are None if no sampled graph has an adjustment set.
-            With several data sets (`anypag.pooled`) the rows of the observed set are used; for the effect of a context,
-            also the rows of the sets that are compared with the observed set.
+            (`test="additive"`) are estimated with splines; they are None if no sampled graph has an adjustment set, or
+            if splines cannot use the columns. With several data sets (`anypag.pooled`) the rows of the observed set are
+            used; for the effect of a context, also the rows of the sets that are compared with the observed set.
         selection_bias: False says that the sample is not selected. The default is the choice of the search.
 
     >>> import anypag as ap
@@ -61,7 +61,7 @@ def effects_of_all_pairs(
 def effects_of(
     result: Result, pairs: Iterable[tuple[str, str]], data: Any = None, selection_bias: bool | None = None
 ) -> Iterator[SampledEffect]:
-    """The effect of each pair by the sampled graphs. Pairs that use the same rows share the table and linear draws."""
+    """The effect of each pair by the sampled graphs. Pairs that use the same rows share draws or a table of levels."""
     first, ready = None, dict[tuple[str, ...], tuple[Table, Shared | None]]()
     data = None if data is None else in_sets(data, result.reading, result.pag.names, result.sets)
     contexts, n_sets = (data.contexts, len(data.sets)) if isinstance(data, Pooled) else ((), 0)

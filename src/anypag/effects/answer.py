@@ -46,8 +46,8 @@ class Effect:
         outcome: the variables whose change is asked for.
         given: the variables conditioned on.
         status: by one graph "zero" (no effect), "adjustment" (identified, by adjusting for a set), "formula"
-            (identified, by a formula) or "unidentified". By sampled graphs "zero" (at least 95 % of them say so),
-            "unidentified" (at least half of them leave it open, or none identifies it) or "identified".
+            (identified, by a formula) or "unidentified". By sampled graphs "zero" (at least 95 % exclude an effect, at
+            each penalty per edge), "unidentified" (at least half leave it open, or none identifies it) or "identified".
         reason: the reason for the status, in words.
         adjustment_set: the canonical set: all possible ancestors of cause, outcome and conditions that may be adjusted
             for; None if there is no adjustment set. `smallest_set` and `minimal_sets` give smaller sets that are
@@ -57,7 +57,7 @@ class Effect:
         numbers: the estimate with its model, rows and notes, where data were given; see `estimate` and `interval`.
         association: with data and status "zero": the association of causes and outcomes in the rows, with an interval.
             The zero itself has no interval, because it follows from the graph.
-        possible: the range of an effect that is not identified, over the graph's class, where data were given.
+        possible: the range of an unidentified effect, over the members of the graph's class, where data were given.
         notes: sentences about limits of the answer.
         sampled: shares of sampled graphs, and draws of the effect where data were given (`method="auto"`).
         graph_answer: with `sampled`, the answer of the result's single graph; None if that graph is not reliable.
@@ -95,11 +95,11 @@ class Effect:
 
     @property
     def estimate(self) -> float | Entries | tuple[DrawnEffect, ...] | None:
-        """For one cause and one outcome in a linear model: how much the mean of the outcome changes when the cause is
-        set one unit higher. Else one line per cause and outcome, or per combination of levels.
+        """The change of the outcome's mean if the cause is set one unit higher, or from its first level to its second.
+        For several causes, outcomes or levels, and for tables: a tuple with one line for each number.
 
-        With sampled graphs, the median of `draws`; the printed answer begins with `if_causal`. None without data. Also
-        None if the answer of one graph is "zero", because nothing was estimated; see `association`.
+        With sampled graphs, the median of `draws`; the printed answer begins with `if_causal` instead. None without
+        data. Also None if one graph answers "zero" (see `association`) or "unidentified" (see `possible`).
         """
         if self.sampled is not None:
             return self.sampled.estimate
@@ -111,8 +111,8 @@ class Effect:
     def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
         """The ends of the interval of the estimate; one pair per line if the estimate has several lines.
 
-        With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included. None without data. Also None if the
-        answer of one graph is "zero", because this answer does not depend on the rows.
+        With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included. None without data. Also None if
+        one graph answers "zero" or "unidentified", because nothing was estimated.
         """
         if self.sampled is not None:
             return self.sampled.interval
@@ -138,7 +138,7 @@ class Effect:
 
     @property
     def by_class(self) -> tuple[ClassGroup, ...]:
-        """At most three groups of sampled classes with the same verdict about the effect, the largest first."""
+        """At most three groups of sampled classes that share verdict and adjustment set, the largest group first."""
         return () if self.sampled is None else self.sampled.by_class
 
     @property
@@ -184,7 +184,7 @@ class Effect:
             path: a file to write the SVG to as well.
         """
         if self.sampled is None:
-            raise ParameterError("Only draws can be plotted: search with ", Option("method", "auto"), ".")
+            raise ParameterError("A plot needs sampled graphs: search with ", Option("method", "auto"), ".")
         from anypag.plot.effect_draws import effect_svg
 
         picture = effect_svg(self.sampled)
@@ -215,16 +215,16 @@ class Effect:
             model: "linear", "tables" or "mixed"; the default is linear if all columns of the effect are continuous,
                 tables if all are discrete, mixed (regression with indicators of levels) if the outcome is continuous
                 and other columns are discrete.
-            adjust_for: an adjustment set of your choice. The default is the canonical one for a linear model, and a
-                smallest one for tables: with larger sets many cells are empty.
-            resamples: bootstrap resamples for the interval; 0 for none.
-            level: the share of such intervals that cover the truth.
+            adjust_for: your own adjustment set; with sampled graphs, see `numbers`. The default is the canonical set
+                for a linear or mixed model, and a smallest set for tables: larger sets leave many cells empty.
+            resamples: bootstrap resamples for the interval; 0 for no interval.
+            level: the confidence level, which is the share of intervals that cover the true effect.
             seed: of the resampling, and of the folds of a learner.
-            learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (scikit-learn's, or
-                the name to import it by), or a pair, one for the outcome and one for the cause. The estimate is
-                cross-fitted in five folds. It is partially linear, or doubly robust (AIPW) for a cause with two levels.
-                AIPW gives an interval only if the groups overlap and there are enough rows. A learner needs one cause,
-                one outcome and an adjustment set.
+            learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (of scikit-learn, say),
+                a function that makes one, the name to import either by, or a pair: one for the outcome, one for the
+                cause. The estimate is cross-fitted in five folds. It is partially linear, or doubly robust (AIPW) for a
+                cause with two levels. AIPW gives an interval only if the groups overlap and there are enough rows. A
+                learner needs one cause, one outcome and an adjustment set.
             by: also report the effect in groups of rows: one for each level of this column, or four bands of its
                 numbers. Splines are used if no learner is named.
             cluster: a column, or a value for each row, that says which rows belong together. Standard errors,
@@ -233,9 +233,9 @@ class Effect:
                 Such causes correlate the noises of the two nodes of an arrow by up to this much (0.7, say).
 
         Returns:
-            The answer with `estimate` and `interval` if the effect is identified. With `association` if the graph says
-            that there is no effect (name a set in `adjust_for` to get an estimate all the same). Otherwise with
-            `possible`, the range of the effect over the members of the class.
+            The answer with `draws` if graphs were sampled. By one graph, the answer has `estimate` and `interval` if
+            the effect is identified, and `possible` (a range) if it is not. If the graph says that there is no effect,
+            the answer has `association`; a set named in `adjust_for` gives an estimate all the same.
         """
         used = self.basis.rows(data, cluster, by)
         sampling = Sampling(resamples, level, seed, clusters_in(used.cluster, used.table))
@@ -278,7 +278,7 @@ class Effect:
         """The line for the answer of the single graph of a result."""
         lacks = ", without marks from knowledge," if any(WITHOUT_KNOWLEDGE in note for note in self.notes) else ""
         why = f" {self.reason}" if self.status == "unidentified" else ""
-        return f"The single graph of the result{lacks} says: {HEADINGS[self.status]}.{why}"
+        return f"The learned PAG{lacks} says: {HEADINGS[self.status]}.{why}"
 
     @property
     def heading(self) -> str:

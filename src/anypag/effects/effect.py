@@ -33,10 +33,10 @@ from anypag.results.result import Result
 from anypag.search.by_scores.sampled_graphs import Diagrams
 
 SEARCHES_ANEW = (
-    f"With {Option('assume')} graphs are sampled again from the data: give a result of {Option('method', 'auto')} "
+    f"With {Option('assume')}, graphs are sampled again from the data: give a result of {Option('method', 'auto')} "
     "whose test was chosen by name."
 )
-CURVED = "Additive"
+CURVED = "Additive"  # the test whose graphs are scored with curves
 CUT = (
     "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs with a lower penalty per edge "
     "were sampled."
@@ -67,21 +67,21 @@ def effect(
     """The effect of causes on outcomes: what happens to the outcomes when the causes are *set*, not just observed.
 
     Args:
-        graph: what a search learned, or a graph (PAG, MAG or DAG).
+        graph: the result of a search, or a graph (PAG, MAG or DAG).
         cause: the variable that is set, or several.
         outcome: the variable whose change is asked for, or several.
-        given: variables conditioned on: the effect in a group.
+        given: variables to condition on; the answer is the effect in groups that these define.
         within: search for adjustment sets among these columns only.
         selection_bias: False says that the sample is not selected. The default is the choice of the search; for a bare
             PAG or MAG it is True. If the sample may be selected, "adjustment" and "zero" hold among those in the
-            sample, and formulas are refused.
+            sample. Formulas are refused, and so are MAGs, DAGs, and results with knowledge unless graphs were sampled.
         data: a table to estimate from; see `Effect.estimated` for more choices. With several data sets
             (`anypag.pooled`) the effect is that in the observed set, and its rows are used. The effect of a context
-            compares its set with the observed one, and the rows of both are used. One table of all sets, with the
+            compares the sets that the context tells apart, and uses their rows. One table of all sets, with the
             column that tells them apart, or a table of the observed set, is accepted too.
         model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed" (regression
             with indicators of levels); the default follows from their kinds.
-        assume: statements as `Knowledge.from_text` takes them, to be assumed besides what was known: "smoking !<->
+        assume: statements in the form of `Knowledge.from_text`, assumed besides those of the search: "smoking !<->
             cancer" says that nothing hidden is a cause of both. Graphs are sampled again from `data` with these
             assumptions: the result must have sampled graphs (`method="auto"`). `unassumed` is the answer without these.
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
@@ -90,12 +90,12 @@ def effect(
         confounding: also report how far the estimate moves if arrows hide common causes of this strength (0.7, say).
 
     Returns:
-        The status ("zero", "adjustment", "formula" or "unidentified"), the reason in words, adjustment sets and the
-        formula; with data also an estimate and its interval, or the range of possible effects.
+        The status ("zero", "adjustment", "formula" or "unidentified"; "identified" only by sampled graphs), the reason
+        in words, adjustment sets and the formula. With data, also an estimate and its interval, or a range.
 
     Raises:
         GraphError: the graph contradicts itself, the search was not finished, or selection may distort the effect.
-        ParameterError: causes, outcomes and conditions overlap, or there is no cause or no outcome.
+        ParameterError: causes, outcomes and conditions overlap, no cause or no outcome is given, or options conflict.
 
     >>> import anypag as ap
     >>> pag = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> cancer; age --> cancer")
@@ -158,7 +158,7 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
 
 
 def _told_of_cut(diagrams: Diagrams, result: Result) -> list[str]:
-    """A note if a budget or a signal ended the sampling of the graphs that serve effects only."""
+    """A note if a budget or a signal ended the sampling of the graphs that are used only for effects."""
     more, every = diagrams.n_for_effects
     may_lack = more or result.stopped is not None or result.choices.time_budget is not None
     return [CUT.format(more=more, all=every)] if more < every and may_lack else []
@@ -192,13 +192,13 @@ def is_adjustment_set(
     data are refused, as by `effect`.
 
     Args:
-        graph: a PAG, MAG or DAG, or what a search learned.
+        graph: a PAG, MAG or DAG, or the result of a search.
         x: the cause, or several.
         y: the outcome, or several.
         z: the set to adjust for.
-        selection_bias: False says that the sample is not selected. If it may be selected, the
-            answer is about those in the sample, and a graph with edges that imply selection is refused. The default is
-            the choice of the search, and False for a bare graph.
+        selection_bias: False says that the sample is not selected. If it may be selected, the answer is about those in
+            the sample, and MAGs, DAGs and results with knowledge are refused. The default is the choice of the search,
+            and False for a bare graph. A graph with `---` or `--o` is always refused.
 
     >>> from anypag import PAG, is_adjustment_set
     >>> pag = PAG.from_string("A o-> X; B o-> X; X --> Y; A --> Y")

@@ -51,7 +51,7 @@ class Adjusting:
     confounding: float | None = None
 
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
-        """The additions to an estimate that adjusts for Z; without a learner, only for one cause and one outcome."""
+        """A learner's estimate that adjusts for Z, and additions. Without a learner: only additions, for one pair."""
         if self.learner is not None:
             if z is None:
                 raise ParameterError(*NO_SET)
@@ -69,7 +69,7 @@ class Adjusting:
             return Beside()
 
     def beside_draws(self, sampled: SampledEffect, table: Table, within: NodeSet) -> Beside:
-        """The additions to draws, made by adjusting for the set of the largest class that allows an effect."""
+        """The additions to draws, by adjusting for the set of the largest class that allows an effect and has a set."""
         question = sampled.question
         counts = np.bincount(question.classes.of, minlength=len(question.verdicts))
         for k in np.argsort(-counts, kind="stable").tolist():
@@ -95,7 +95,7 @@ class Adjusting:
     def _drawn_by_learner(
         self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner
     ) -> SampledEffect:
-        """The effect with draws: normal around the estimate of a graph's adjustment set, 0 without a directed path."""
+        """The effect with draws: normal around an estimate with a graph's adjustment set; 0 without a directed path."""
         question, classes, seed = sampled.question, sampled.question.classes, self.sampling.seed
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
         of_graph = [sets[k] for k in classes.of.tolist()]
@@ -118,8 +118,8 @@ class Adjusting:
         draws[is_zero] = 0.0
         first = fits[chosen[0]]
         line = DrawnEffect(first.column, DrawnColumn(first.outcome), draws, if_causal[~is_zero])
-        notes = (f"{first.why_no_interval} The draws come from the partially linear estimate.",) if plain else ()
-        return replace(sampled.with_lines((line,), first.part.n), notes=notes)
+        notes = [f"{fits[z].why_no_interval} The draws come from the partially linear estimate." for z in unsure[:1]]
+        return replace(sampled.with_lines((line,), first.part.n), notes=tuple(notes))
 
     def _fitted(self, causal: CausalGraph, way: Between, z: NodeSet, table: Table) -> Adjustment:
         if table.weights is not None:
@@ -133,11 +133,11 @@ def is_one_pair(way: Between) -> bool:
 
 
 def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet:
-    """Z and the column `by`, which makes groups. Raises an error if the cause may change that column."""
+    """Z and the column `by`, which makes groups. Raises an error if adjusting for both gives a wrong effect."""
     added = nodes_of(causal.pag, by, "column to group by")
     if added & (way.x | way.y) or not is_adjustment(causal, between(causal, way.x, way.y, added), z & ~added):
         raise ParameterError(
-            f"The option {Option('by')} needs a column that the cause cannot change; by the graph it may change {by}."
+            f"The option {Option('by')} also adjusts for its column; the graph forbids this for {by}. Name another."
         )
     return z | added
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 MOST_MEMBERS = 200  # a range is computed from at most this many members of a class; a larger class is sampled
 BY_GRAPH = (
-    "That there is no effect follows from the graph, whatever the rows say: one wrong arrowhead or missing edge is "
-    "enough to deny an effect that is there."
+    "The graph alone says that there is no effect, whatever the rows show: one wrong arrowhead or missing edge is "
+    "enough to deny a real effect."
 )
 HOW_OFTEN_FALSE = (  # the numbers of `docs/effects.md`, by `benchmarks/intervals.py`
     "Such answers are often false. In simulations with a real effect, 92 of 150 answers from 500 rows denied it, and "
@@ -73,7 +73,7 @@ class EffectBasis:
     verdict: Verdict
     within: NodeSet  # the columns that may be adjusted for
     kinds: Mapping[str, str]  # of the columns of a search
-    is_given: bool  # is it the user's own graph?
+    is_given: bool  # is the graph a DAG? A DAG comes from the user, never from a search of the same rows
     reading: Reading | None
     sets: DataSets | None
 

@@ -45,7 +45,7 @@ def graph_of(source: MixedGraph | Result) -> MixedGraph:
     if isinstance(source, MixedGraph):
         return source
     if not isinstance(source, Result):
-        raise ParameterError(f"Effects are read from a PAG or from what a search learned; got {type(source).__name__}.")
+        raise ParameterError(f"Effects are read from a graph or the result of a search; got {type(source).__name__}.")
     return source.pag
 
 
@@ -114,7 +114,7 @@ def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:
 
 
 def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | None) -> bool:
-    """May the sample be selected? The user's choice, else that of the search; else True for graphs other than a DAG."""
+    """May the sample be selected? The user decides, else the search with its knowledge, else True except for a DAG."""
     if selection_bias is not None:
         return selection_bias
     if not isinstance(source, Result):
@@ -136,7 +136,7 @@ def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
-    """The edges between possible causes of X and Y out of a node without arrowheads: this node may affect selection."""
+    """The edges among possible causes of X or Y out of nodes without arrowheads; such nodes may affect selection."""
     steps = possible_steps(graph.marks)
     above = spread(rows_as_sets(steps.T), x | y, (1 << len(graph)) - 1)
     is_pointed_at = (graph.marks == Mark.ARROW).any(axis=0)

@@ -21,7 +21,7 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95  # status "zero": the classes of at least this share of graphs exclude an effect, at both penalties
+SURE_OF_NONE = 0.95  # "zero": at each penalty per edge, the classes of at least this share of graphs exclude an effect
 MOSTLY_OPEN = 0.5  # status "unidentified": the classes of at least this share of graphs leave the effect open
 
 
@@ -35,7 +35,7 @@ class SampledEffect:
     p_open: float  # the share whose class leaves the effect open
     by_class: tuple[ClassGroup, ...]  # at most three groups of classes with the same verdict, the largest first
     lines: tuple[DrawnEffect, ...] = ()  # with data, a line for each number
-    rows: int = 0  # with data, the rows behind the draws
+    rows: int = 0  # with data, the number of rows behind the draws
     notes: tuple[str, ...] = ()  # sentences about limits of the draws
     is_curved: bool = False  # were the graphs scored with curves, so that numbers come from a learner?
     is_discrete: bool = False  # are draws made from tables of levels?
@@ -52,14 +52,14 @@ class SampledEffect:
 
     @property
     def estimate(self) -> float | tuple[DrawnEffect, ...] | None:
-        """The median of the draws; the lines where there are several; None without draws."""
+        """The median of the draws; `lines` if there are several lines; None without draws."""
         if len(self.lines) != 1:
             return self.lines or None
         return None if self.lines[0].span is None else self.lines[0].span.estimate
 
     @property
     def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
-        """The 2.5 and 97.5 % points of the draws, zeros included; one pair for each line where there are several."""
+        """The 2.5 and 97.5 % points of the draws, zeros included; one pair per line if there are several lines."""
         ends = tuple(None if line.span is None else (line.span.low, line.span.high) for line in self.lines)
         return ends if len(ends) > 1 else ends[0] if ends else None
 
@@ -75,7 +75,7 @@ class SampledEffect:
     def drawn(
         self, table: Table, kept: Shared | None = None, clusters: Counts | None = None, confounding: float | None = None
     ) -> SampledEffect:
-        """The effect with draws from a table with columns sorted by name. `kept`: draws shared by many questions."""
+        """The effect with draws from a table, its columns sorted by name. `kept`: draws or a table used before."""
         if self.is_discrete:
             n_levels = self.question.classes.n_levels
             levels = kept if isinstance(kept, LevelTable) else LevelTable(table, n_levels, clusters)
@@ -109,11 +109,11 @@ def sampled_effect(question: Question, *, is_discrete: bool = False, is_curved: 
 
 
 def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
-    """The note on draws that are missing behind the shown numbers; with conditions it gives the reason."""
+    """A note on the shown number with the most missing draws; empty if none is missing. With conditions it says why."""
     shown = [(line.if_causal_draws, "sampled graphs that allow an effect") for line in lines]
     shown += [(lines[0].draws, "sampled graphs")] if len(lines) == 1 else []
     missing, n, of = max((int(np.isnan(draws).sum()), len(draws), of) for draws, of in shown)
-    why = " A graph gives none if a cause affects a condition in it." if given else ""
+    why = " A graph gives no number if a cause affects a condition in it." if given else ""
     return [f"Of {n:,} {of} {missing:,} gave no number and were left out.{why}"] if missing else []
 
 
@@ -123,8 +123,8 @@ def _as_numbers_told(table: Table) -> list[str]:
     return [f"Columns with two levels are taken as numbers, 0 and 1: {with_and(tuple(two))}."] if two else []
 
 
-LEAST_TOLD = 0.01  # smaller groups of classes are not listed
-MUCH = 0.2  # a smaller difference between shares is not reported
+LEAST_TOLD = 0.01  # groups of classes with a smaller share of the graphs are not listed
+MUCH = 0.2  # a smaller difference between the shares of "no effect" at the two penalties per edge is not reported
 IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 
@@ -186,7 +186,7 @@ def _limits(found: SampledEffect) -> list[str]:
 
 
 def smallest_seen(n: int, p: int) -> float:
-    """The partial correlation at which an edge gains just its penalty (EBIC; BIC for p = 1) in n rows of p variables.
+    """The partial correlation at which an edge gains as much as its penalty (EBIC; BIC if p = 1): n rows, p variables.
 
     >>> round(smallest_seen(400, 5), 2)
     0.15

@@ -31,7 +31,7 @@ MOST_GROUPS = 3  # how many groups of classes are listed
 class ClassGroup(NamedTuple):
     """Sampled classes with the same verdict and adjustment set for an effect."""
 
-    share: float  # of all sampled graphs
+    share: float  # of the sampled graphs that count in shares
     verdict: str
     adjustment_set: tuple[str, ...] | None
     mean: float | None = None  # with data, the mean draw of these graphs
@@ -102,7 +102,7 @@ class Question:
     def lines(
         self, rows: LinearColumns, of_all: AllDraws | None = None, confounding: float | None = None
     ) -> list[DrawnEffect]:
-        """Draws for every cause and outcome. `of_all`: draws between all columns, each column set alone."""
+        """Draws for every cause and outcome. `of_all`: draws between all columns, with one column set at a time."""
         causes, outcomes, together = rows.places(self.x), rows.places(self.y), bool(self.x & (self.x - 1))
         draw = partial(rows.drawn, x=causes, y=outcomes, together=together)
         drawn, causal = self._taken(of_all, causes, outcomes) if of_all and not together else self._drawn(draw)
@@ -117,7 +117,7 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs, and of those whose class allows an effect (open classes: of the member `if_causal`)."""
+        """Draws of all graphs, and of those whose class allows an effect: for an open class, from `if_causal`."""
         classes = self.classes
         drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
         at, diagrams = classes.members_if_causal(self.x, is_open)
@@ -167,7 +167,7 @@ class AllDraws(NamedTuple):
 
     rows: LinearColumns
     draws: Floats  # (m, c, c)
-    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by cause: graphs already drawn; draws if no arrow hides a cause
+    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by cause: graphs drawn so far; draws if no arrow hides a cause
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:
@@ -177,7 +177,7 @@ class AllDraws(NamedTuple):
         return cls(rows, rows.drawn(classes.diagrams, classes.place, everyone, everyone), {})
 
     def if_causal(self, classes: SampledClasses, x: NodeSet, at: Counts) -> Floats:
-        """(k, columns of x, c) draws if no arrow hides a common cause; `draws` if a class has no such member."""
+        """(k, columns of x, c) draws of members whose arrows hide no common cause; `draws` if a class has none."""
         causes, everyone = self.rows.places(x), np.arange(len(self.rows.columns))
         if x not in self.of_members:
             self.of_members[x] = np.zeros(len(classes), np.bool_), self.draws[:, causes].copy()
@@ -222,8 +222,8 @@ class DrawnEffect:
     cause: DrawnColumn  # the column that is set: a variable, or one level of it in place of the first
     outcome: DrawnColumn  # the column whose change is measured: a variable, or one level of it
     draws: Floats = field(repr=False)  # (m,) one for each sampled graph, zeros included; NaN if a graph gives none
-    if_causal_draws: Floats = field(repr=False)  # for graphs whose class allows an effect; no arrow hides a cause
-    hidden_draws: Floats | None = field(default=None, repr=False)  # for the same graphs; arrows hide causes
+    if_causal_draws: Floats = field(repr=False)  # if no arrow hides a cause; for graphs whose class allows an effect
+    hidden_draws: Floats | None = field(default=None, repr=False)  # if arrows hide causes; for the same graphs
     group: str = ""  # in tables, the levels of the conditions, in words
 
     @property

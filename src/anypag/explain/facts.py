@@ -1,4 +1,4 @@
-"""The input of explanations; which experiment decided a mark; the hint about further knowledge."""
+"""The input of explanations, the experiment that decided a mark, and the hint about further knowledge."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from anypag.graphs.marks import Edge, Mark, MarkReason, Separation
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.facts import Facts
+from anypag.results.grounds import reasons_of
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 
@@ -164,7 +165,7 @@ def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
 def _behind(
     end: tuple[str, str], reasons: ReasonsByEnd, contexts: set[str], seen: set[tuple[str, str]]
 ) -> tuple[str, str] | None:
-    """The first context among the reasons of a mark, else of marks behind it, and the rule that used the context."""
+    """The first context in the reason of a mark, or of the marks it rests on; and the rule that used the context."""
     seen.add(end)
     for reason in reasons.get(end, [])[:1]:
         for name in (name for name in reason.because if name in contexts):
@@ -188,7 +189,4 @@ def _reasons_in(facts: PairFacts) -> ReasonsByEnd:
     mag = completed(pag.marks)[0]
     circles = (pag.marks != Mark.NONE).astype(np.uint8)
     log = orient_with_knowledge(circles, SeparationsOf(mag), known, Skeleton.of(mag), final=True).log
-    return _by_end(
-        MarkReason(pag.names[j], pag.names[i], Mark(mark), rule, tuple(pag.names[k] for k in because if k >= 0))
-        for rule, i, j, mark, *because in log.tolist()
-    )
+    return _by_end(reasons_of(log, pag.names))

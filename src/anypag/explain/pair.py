@@ -41,7 +41,7 @@ class End:
     claim: EndClaim  # the statement for machines
     meaning: str  # the claim in words, with a hedge for its probability
     rule: int | None  # the number of the rule that set the mark; None for a circle, or a mark given beforehand
-    why: str | None  # the rule in words
+    why: str | None  # the reason in words: the rule, or that the mark was given
     conflicts: tuple[str, ...]  # sentences about rules that wanted another mark here
     probability: float | None = None  # of the claim, if graphs were sampled
 
@@ -56,7 +56,7 @@ class Explanation:
     summary: str
     ends: tuple[End, ...]
     separation: Separation | None  # why there is no edge, if that is known
-    kept_p: float | None  # the largest p-value among the tests that kept an edge
+    kept_p: float | None  # the largest p-value among the tests that kept the edge
     n_rows: int | None
     notes: tuple[str, ...]
     probability: float | None = None  # of this edge, if graphs were sampled
@@ -83,7 +83,7 @@ class Explanation:
         return block(heading(first), paragraphs(rest))
 
     def lines(self) -> tuple[str, ...]:
-        """All sentences besides the summary, one a line."""
+        """The sentences about the two ends, and the notes, one a line."""
         lines = list[str]()
         for end in self.ends:
             lines.append(f"At {end.at} {A_MARK[end.mark]}: {end.meaning}")
@@ -102,12 +102,12 @@ def explain(result: Result | PAG, a: str, b: str) -> Explanation:
     """The explanation of how a result joins two variables, or why it does not.
 
     Args:
-        result: what a search learned, or a bare PAG, which gives meanings but no reasons.
+        result: the result of a search, or a bare PAG, which gives meanings but no reasons.
         a: one variable.
         b: another.
 
     Raises:
-        GraphError: there is no variable of that name.
+        GraphError: there is no variable of that name, or both names mean the same variable.
 
     >>> import anypag as ap
     >>> result = ap.learn(ap.Oracle(ap.DAG.from_string("storm --> fire; arson --> fire; fire --> smoke")))
@@ -256,7 +256,7 @@ def _end(facts: PairFacts, edge: Edge, claim: EndClaim, meaning: str) -> End:
 
 
 def _end_probability(facts: PairFacts, edge: Edge, claim: EndClaim) -> float | None:
-    """The probability of the claim at `edge.a`; None without a claim, and if the user stated the claim."""
+    """The probability of the claim at `edge.a`; None without sampled graphs or a claim, or if the user stated it."""
     was_said = any(reason.rule == KNOWN for reason in facts.reasons.get((edge.a, edge.b), []))
     if facts.probabilities is None or claim in {EndClaim.OPEN, EndClaim.NO_AS_KNOWN} or was_said:
         return None

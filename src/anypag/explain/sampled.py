@@ -9,14 +9,14 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge
 from anypag.graphs.pag import PAG
 from anypag.markup import shown_share
 from anypag.metrics import Difference, differences, lines_of
-from anypag.results.probabilities import Alternative, Edges, Probabilities, edges_of
+from anypag.results.probabilities import Alternative, Probabilities, edges_of, graph_of
 from anypag.results.result import Result
 
 HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))  # least probability, hedge
 LIKELY = 0.5  # for a less likely edge the probability of any edge between the two is shown too
 WHY_UNLIKELY = (
     f"The graph is chosen as a whole, so an edge below {LIKELY:.2f} may be listed; "
-    '"joined" is the probability of any edge between the two, and explain names the other forms it may have.'
+    '"joined" is the probability of any edge between the two, and explain names the other forms of such an edge.'
 )
 
 CORRECTED = "corrected by how often such shares are right"
@@ -57,7 +57,7 @@ def why_unlikely(said: Probabilities, pag: PAG) -> str | None:
 
 def text_of(pag: PAG, said: Probabilities) -> str:
     """A graph as text, each edge with its probability."""
-    edges, lines = pag.edges(), str(pag).split("\n")  # the edges in order, then variables without any
+    edges, lines = pag.edges(), str(pag).split("\n")  # the edges in order, then variables without edges
     told = [f"{line}   {certainty(said, edge)}" for line, edge in zip(lines, edges, strict=False)]
     return "\n".join([*told, *lines[len(edges) :]])
 
@@ -81,7 +81,7 @@ def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """The clause on graphs that have the edge as it was before knowledge or low certainty changed it; else empty."""
+    """The clause on graphs with the edge as it was before knowledge or low certainty; empty if neither changed it."""
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""
@@ -123,7 +123,7 @@ SELDOM = 0.05  # if no graph has a larger share than this, only single edges are
 
 
 class Probable(NamedTuple):
-    """A sampled graph, its share, and its differences from the answer; `first` of each is the answer's edge."""
+    """A sampled graph, its share, and its differences from the answer; `first` of a difference is the answer's edge."""
 
     share: float
     pag: PAG
@@ -149,8 +149,8 @@ def probable_graphs(result: Result) -> tuple[Probable, ...]:
     changed = {frozenset(pair) for pair in said.as_sampled}
     kept = [edge for edge in edges_of(result.pag) if frozenset(edge[:2]) not in changed]
     before = [(a, b, symbol) for (a, b), symbol in said.as_sampled.items() if symbol]
-    answer = _pag((*kept, *before), result.pag)
-    graphs = [(share, _pag(edges, result.pag)) for share, edges in said.graphs]
+    answer = graph_of((*kept, *before), result.pag.names)
+    graphs = [(share, graph_of(edges, result.pag.names)) for share, edges in said.graphs]
     return tuple(Probable(share, graph, differences(answer, graph)) for share, graph in graphs)
 
 
@@ -170,8 +170,4 @@ def about_probable(result: Result) -> Iterator[str]:
     if not said.hidden:
         yield "Only graphs without hidden causes were sampled."
     if said.as_sampled:
-        yield "Marks that follow from what was known beforehand, but not by the rules alone, are left out here."
-
-
-def _pag(edges: Edges, like: PAG) -> PAG:
-    return PAG.from_edges([Edge(a, b, *EDGE_SYMBOLS[symbol]) for a, b, symbol in edges], like.names)
+        yield "The answer is compared as it was before prior knowledge or low certainty changed its marks."

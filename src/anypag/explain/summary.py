@@ -15,7 +15,7 @@ from anypag.graphs.text import quote
 from anypag.markup import counted, shown_share, time_shown
 from anypag.results.result import Result
 
-MOST_NAMED = 3  # the most causes that are named
+MOST_NAMED = 3  # at most this many causes are named
 SURE = 0.8  # edges are counted, and causes are named, if they have at least this probability
 
 
@@ -66,11 +66,11 @@ def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
     method = method_named(result.method).tests_by or result.method
     has_r = bool(result.history) and not result.from_scores and not result.tests_done
     promised = METHODS[method].promises.on_the_way if method in METHODS and has_r and not result.complete else None
-    return how_far(result, spell) + (f" With a perfect test {promised} at such a stop." if promised else "")
+    return how_far(result, spell) + (f" If the test is perfect, at such a stop {promised}." if promised else "")
 
 
 def how_far(result: Result, spell: Callable[[Option], str] = str, expected_errors: float | None = None) -> str:
-    """The sentence that the run is complete, or what ended it and up to which r the graph is reliable."""
+    """The sentence on whether the run is complete; if not, on what ended it and up to which r the graph is complete."""
     spent = f"{counted(result.n_tests, 'test')}, {time_shown(sum(item.seconds for item in result.history))}"
     if result.from_scores and result.history:
         return f"{_how_far_by_score(result, expected_errors)} ({spent})."
@@ -122,7 +122,7 @@ MEANS_ONLY = (
 MEANS = frozenset({"FisherZ", "DegenerateGaussian"})  # tests that see differences of means only
 OF_RESAMPLES = "In brackets is the share of resamples that join the two."
 BY_DESIGN = "joined by design, as they say which data set a row is from."
-LIKELY = 0.5  # a context is said to act on a variable if that has at least this probability
+LIKELY = 0.5  # a context is said to act on a variable if their edge has at least this probability
 
 
 class ActsOn(NamedTuple):

@@ -59,7 +59,20 @@ class MixedGraph:
                 f"Every edge needs a mark at both ends; the edge {a}–{b} has one at {b} "
                 f"(marks[{i}, {j}] = {self.marks[i, j]}) and none at {a} (marks[{j}, {i}] = 0)."
             )
-        check_edge_kinds(type(self).__name__, self._allowed, self.marks, self.names)
+        self.check_kinds(self.marks, self.names)
+
+    @classmethod
+    def check_kinds(cls, marks: Marks, names: Sequence[str]) -> None:
+        """Raise GraphError if there is an edge that this kind of graph cannot have."""
+        table = np.zeros((len(Mark), len(Mark)), bool)
+        for pair in {(Mark.NONE, Mark.NONE), *cls._allowed}:
+            table[pair] = True
+        wrong = np.argwhere(~table[marks.T, marks])
+        if len(wrong):
+            i, j = wrong[0]
+            edge = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
+            kinds = " ".join(sorted({edge_symbol(*pair) for pair in cls._allowed}))
+            raise GraphError(f"The edges of a {cls.__name__} are of the kinds {kinds}; got {edge}.")
 
     @property
     def _index(self) -> dict[str, int]:
@@ -96,7 +109,7 @@ class MixedGraph:
         """The edges of a small graph, or the number of edges of a larger one."""
         kind = type(self).__name__
         if len(self) <= _MOST_LISTED and len(self.edges()) <= _MOST_LISTED:
-            text = str(self).replace("\n", "; ")  # a line end inside a name is written \\n
+            text = str(self).replace("\n", "; ")  # a line end inside a name is already escaped
             return f"{kind}({text!r})"
         return f"<{kind} of {len(self):,} nodes and {int(np.count_nonzero(self.marks)) // 2:,} edges>"
 
@@ -157,7 +170,7 @@ class MixedGraph:
 
     @property
     def entries(self) -> SparseMarks:
-        """The marks as rows, columns, marks, in the order of the matrix. A graph from `of_sparse` builds no matrix."""
+        """The non-zero marks with their rows and columns, in the order of the matrix. The matrix need not exist yet."""
         if self._sparse is None:
             return _entries(self.marks)
         row, column, mark = self._sparse
@@ -307,7 +320,7 @@ class MixedGraph:
         return self._from_marks(self.marks[np.ix_(keep, keep)], [self.names[i] for i in keep])
 
     def relabel(self, names: Mapping[str, str] | Mapping[int, str] | Callable[[str], str]) -> Self:
-        """The graph with new names, from a mapping (nodes that are not in it keep their names) or a function.
+        """The graph with new names, from a function, or from a mapping (nodes that it lacks keep their names).
 
         >>> from anypag import PAG
         >>> print(PAG.from_string("A o-> B").relabel({"A": "smoking"}))
@@ -345,19 +358,6 @@ def _edges(entries: SparseMarks, names: Sequence[str]) -> tuple[Edge, ...]:
     return tuple(Edge(names[i], names[j], Mark(at_i), Mark(at_j)) for i, j, at_i, at_j in found)
 
 
-def check_edge_kinds(kind: str, allowed: frozenset[tuple[Mark, Mark]], marks: Marks, names: Sequence[str]) -> None:
-    """Raise GraphError if there is an edge that this kind of graph cannot have."""
-    table = np.zeros((len(Mark), len(Mark)), bool)
-    for pair in {(Mark.NONE, Mark.NONE), *allowed}:
-        table[pair] = True
-    wrong = np.argwhere(~table[marks.T, marks])
-    if len(wrong):
-        i, j = wrong[0]
-        edge = Edge(names[i], names[j], Mark(marks[j, i]), Mark(marks[i, j]))
-        kinds = " ".join(sorted({edge_symbol(*pair) for pair in allowed}))
-        raise GraphError(f"The edges of a {kind} are of the kinds {kinds}; got {edge}.")
-
-
 def arrows(marks: Marks) -> Flags:
     """(..., n, n) is there an edge row --> column?"""
     return np.asarray((marks == Mark.ARROW.value) & (np.swapaxes(marks, -1, -2) == Mark.TAIL.value))
@@ -371,23 +371,32 @@ def marks_of_arrows(arrows: Flags | Marks) -> Marks:
 def possible_steps(marks: Marks) -> Flags:
     """(n, n) does the edge between row and column allow the row to be a cause of the column?
 
-    Such an edge has no arrowhead at the row and no tail at the column. A possibly directed path is a chain of them.
+    Such an edge has no arrowhead at the row and no tail at the column. A possibly directed path has only such edges.
     """
     return np.asarray((marks != Mark.NONE) & (marks.T != Mark.ARROW) & (marks != Mark.TAIL))
 
 
 def shortest_path(steps: Flags, a: int, b: int) -> list[int]:
     """The nodes of a shortest path from a to b along steps from row to column, with both ends; empty if none exists."""
-    before, waiting = {a: a}, deque([a])
-    while waiting and b not in before:
+    return [a] if a == b else way_to(lambda node: node == b, [a], lambda node: np.flatnonzero(steps[node]).tolist())
+
+
+def way_to(is_end: Callable[[int], bool], starts: Iterable[int], steps: Callable[[int], Iterable[int]]) -> list[int]:
+    """The nodes of a shortest path of one step or more from a start to a node where `is_end` is true; else empty."""
+    before = {start: start for start in starts}
+    waiting = deque(before)
+    while waiting:
         node = waiting.popleft()
-        fresh = [there for there in np.flatnonzero(steps[node]).tolist() if there not in before]
-        before |= dict.fromkeys(fresh, node)
-        waiting.extend(fresh)
-    path = [b] if b in before else []
-    while path and path[-1] != a:
-        path.append(before[path[-1]])
-    return path[::-1]
+        for there in steps(node):
+            if is_end(there):
+                path = [there, node]
+                while before[path[-1]] != path[-1]:
+                    path.append(before[path[-1]])
+                return path[::-1]
+            if there not in before:
+                before[there] = node
+                waiting.append(there)
+    return []
 
 
 def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:
@@ -422,9 +431,9 @@ def ancestry(marks: Marks) -> Flags:
 def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
 
-    Yes, if a directed path leads from row to column. Also yes if two uncovered possibly directed paths lead there, and
-    their second nodes are not adjacent: one path must begin with a tail (Roumpelaki et al. 2016). If the sample may be
-    selected, a tail may also mean a cause of selection; then only the rows of nodes with an arrowhead are reliable.
+    Yes, if a directed path leads from row to column. Also yes if two uncovered possibly directed paths lead there whose
+    second nodes are not adjacent: one path must begin with a tail (Roumpelaki et al. 2016). Chains of these count too.
+    With selection, a tail may also mean a cause of selection; then only rows of nodes with an arrowhead are reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)

@@ -5,13 +5,13 @@ A–B says that A is a cause of B or of selection into the sample. An arrowhead 
 that are marginally independent have no common cause, and neither causes the other. Causes of causes are causes, and
 nothing is a cause of itself. `cannot_all_be_true` decides by these rules.
 
-A variable with an arrowhead does not cause selection, nor do the variables that it causes. For these *unselected*
-variables a tail means "cause of" and nothing else. Any other variable may cause selection; then all its tails are
-true. So the statements contradict each other exactly if there is a chain of tails at unselected variables that
+A variable at which an edge has an arrowhead does not cause selection, nor do the variables that it causes. For these
+*unselected* variables a tail means "cause of" and nothing else. Any other variable may cause selection; then all its
+tails are true. So the statements contradict each other exactly if a chain of tails at unselected variables
 
 1. leads from A to B, with an arrowhead at A on A–B,
 2. returns to its start, or
-3. leads from one of two independent variables to the other; or two chains from one variable lead to both of them.
+3. leads from one of two independent variables to the other, or if two such chains lead from one variable to both.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from anypag.graphs.pag import PAG
 AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
 MOST_LISTED = 1000  # the search ends after this number of contradictions
-MOST_COMPARED = 1_000_000  # the search also ends after this number of comparisons: a few seconds
+MOST_COMPARED = 1_000_000  # or when squared sizes of candidates sum to this (a few seconds)
 
 
 class Assertion(NamedTuple):
@@ -56,7 +56,7 @@ class Assertion(NamedTuple):
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A minimal set of statements that cannot all be true; without statements, a graph that no causal system has.
+    """A minimal set of statements that cannot all be true; or, without statements, a graph that fits no causal system.
 
     `pairs` are the pairs of variables that are involved; `sentence` is the contradiction in words, as is `str()`.
     """
@@ -82,7 +82,7 @@ def contradictions(
     pag: PAG, independent: Iterable[tuple[str, str]] = (), *, selection: bool = True, most_compared: int = MOST_COMPARED
 ) -> tuple[tuple[Contradiction, ...], bool]:
     """The contradictions in a graph, each as a minimal set of statements, and whether the list is complete. The
-    pairs in `independent` are marginally independent. The search is limited by counts, not by a clock.
+    pairs in `independent` are marginally independent. The search ends early after `most_compared` comparisons.
 
     >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
     >>> print(found[0])
@@ -117,7 +117,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction surely minimal? Yes if its chains form a tree and no arrowhead is between its variables."""
+    """Is a contradiction surely minimal? Yes if its chains form a tree that holds no `b` of a "not"."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)
@@ -192,7 +192,7 @@ class Chains:
                 yield [*self._why_unselected(cause), *chains, Assertion("independent", *apart)]
 
     def in_chains(self) -> set[str]:
-        """The variables on chains of causes that begin at an unselected variable; contradictions involve no others."""
+        """The variables on chains of causes that begin at an unselected variable; only their independences matter."""
         return {*_tree(self.leads, *(a for a in self.leads if a in self._unselected))}
 
     @cached_property
@@ -200,7 +200,7 @@ class Chains:
         return {*_tree(self.leads, *self.denied)} if self.selection else {*self.leads, *self.comes}
 
     def _why_unselected(self, name: str) -> list[Assertion]:
-        """The statements that make a variable unselected: an arrowhead, and the chain from there to the variable."""
+        """The statements that make a variable unselected: an arrowhead at some variable, and the chain from there."""
         if not self.selection:
             return []
         tree = _tree(self.comes, name)

@@ -76,13 +76,13 @@ class Edge(NamedTuple):
 
 
 def _clear(name: str) -> str:
-    """The name; in quotes if it begins or ends with a blank, has `;`, quotes or line ends, or looks like an edge."""
+    """The name; in quotes if it begins or ends with a blank, or holds `;`, a quote, a tab, a line end or an edge."""
     is_clear = name == name.strip() and not _UNCLEAR.search(name)
     return name if is_clear else json.dumps(name, ensure_ascii=False)
 
 
 class Separation(NamedTuple):
-    """Why two variables have no edge: the set that separates them, its p-value, and the iteration r that found it.
+    """Why two variables have no edge: the set that separates them, the p-value of that test, and its iteration r.
 
     `n` is the number of rows that the p-value is computed from; None if the test has no rows (an oracle).
     """
@@ -100,7 +100,7 @@ class MarkReason(NamedTuple):
     """A mark that a rule set or wanted to set: `mark` at `at` on the edge between `at` and `other`.
 
     `rule` is the number of the rule (see `anypag.graphs.rules`). `because` names the nodes that made the rule apply:
-    for R0 and R4 the two nodes whose separating set was used, otherwise the nodes of the rule's pattern.
+    for R0 and R4 the two nodes whose separating set was used, for other rules the nodes of the pattern.
     """
 
     at: str

@@ -1,8 +1,8 @@
 """Orientation: all marks that follow from a skeleton and its colliders.
 
 The rules are in `anypag.graphs.rules`. They run until none sets a mark. After every change, the first rule runs again.
-Two rules need more than marks: R0 asks whether an unshielded triple is a collider, R4 whether the node that a path
-discriminates is a collider. A `Colliders` object answers, during a search from separating sets, else from a known MAG.
+Two rules need to know colliders: R0 asks whether an unshielded triple is a collider, R4 whether the node that a path
+discriminates is a collider. A `Colliders` object answers: from separating sets in a search, else from a known MAG.
 """
 
 from __future__ import annotations
@@ -157,8 +157,8 @@ class Pass:
         return int(self._kinds[a, b]) // (2 if a == b else 1)
 
     def _without_contradictions(self, was_set: LogRows) -> tuple[LogRows, LogRows]:
-        """The new marks that stay, and those that become circles again, as they contradict ancestors that other marks
-        imply. All new marks in a contradiction become circles, whatever the order of nodes. Exact tests cause none.
+        """The new marks that stay, and those that become circles again. A mark becomes a circle if it contradicts
+        ancestors that other marks imply. The order of nodes does not matter. Exact tests cause no contradictions.
         """
         if not len(was_set):
             return was_set, was_set

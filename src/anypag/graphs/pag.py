@@ -13,16 +13,7 @@ import numpy.typing as npt
 from anypag._kernels.separation import inducing_path
 from anypag.arrays import Flags
 from anypag.errors import CycleError, GraphError, NotMaximalOrAncestralError
-from anypag.graphs.base import (
-    Marks,
-    MixedGraph,
-    check_edge_kinds,
-    checked_names,
-    marks_of_arrows,
-    shortest_path,
-    square_matrix,
-    transitive,
-)
+from anypag.graphs.base import Marks, MixedGraph, ancestry, checked_names, marks_of_arrows, shortest_path, square_matrix
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
 from anypag.graphs.text import quote
 
@@ -51,7 +42,7 @@ class PAG(MixedGraph):
         """A member of the equivalence class of this PAG.
 
         Raises:
-            GraphError: there is none; the message says why.
+            GraphError: no MAG has this PAG; the message says why.
 
         >>> print(PAG.from_string("A o-o B; B o-> C; D o-> C").to_mag())
         A --> B
@@ -116,7 +107,7 @@ class MAG(MixedGraph):
         cycle = find_cycle(steps.astype(np.uint8))
         if cycle:
             self._refuse("is not ancestral: it has a directed cycle", cycle)
-        wrong = np.argwhere(spouses & transitive(steps)).tolist() if spouses.any() else []
+        wrong = np.argwhere(spouses & ancestry(self.marks)).tolist() if spouses.any() else []
         if wrong:
             a, b = wrong[0]
             self._refuse("is not ancestral: a node is an ancestor of its spouse", (*shortest_path(steps, a, b), a))
@@ -170,7 +161,7 @@ class DAG(MixedGraph):
 
     @classmethod
     def _from_marks(cls, marks: Marks, names: Sequence[str]) -> Self:
-        check_edge_kinds(cls.__name__, cls._allowed, marks, names)
+        cls.check_kinds(marks, names)
         return cls((marks == Mark.ARROW).astype(np.uint8), names)
 
 

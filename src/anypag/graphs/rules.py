@@ -1,6 +1,6 @@
 """The orientation rules: each has a kernel that proposes marks, and a sentence that explains a mark.
 
-The rest of the package only uses `RULES`: orientation runs them, results and checkpoints accept their numbers,
+The rest of the package only uses `RULES`: orientation runs them, results and checkpoints store their numbers,
 explanations use their sentences. A new rule needs an entry at the end of this file. Unless it is a pattern of three
 nodes (`Triple`), it also needs a kernel in `anypag._kernels.rules`. Importing this file does not load the compiler.
 
@@ -158,7 +158,7 @@ Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
-    """A function that fills a sentence with `at`, `other` and the nodes of `because`, together or each in a field."""
+    """A function that fills a sentence with `at`, `other` and the nodes of `because` (in one field, or in one each)."""
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:

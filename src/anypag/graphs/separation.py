@@ -73,8 +73,8 @@ def is_definitely_connected(marks: Marks, adjacent: Flags, x: NodeSet, y: NodeSe
 
     A node inside a path is of *definite status* if it is a collider there (arrowheads on both sides), has a tail on one
     side, or has circles on both sides while its two neighbours on the path are not adjacent. In the last two cases it
-    is a collider in no member of the class. Two nodes are separated in all members exactly if no path of definite
-    status connects them (Zhang 2008). `adjacent` includes edges that identification has removed from `marks`.
+    is a collider in no member of the class. Two nodes are separated in all members exactly if no such path connects
+    them (Zhang 2008). `adjacent` has all edges of the PAG, also the edges that identification removed from `marks`.
     """
     above_z = reached_backwards(arrows(marks), list(members(z)))
     neighbours = [np.flatnonzero(row).tolist() for row in marks]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import groupby
 
 from anypag.errors import FormatError
@@ -39,22 +39,15 @@ def parse_graph(text: str) -> tuple[tuple[str, ...], tuple[Edge, ...]]:
     """The names, in order of first appearance, and the edges of a graph written as text."""
     names: dict[str, None] = {}
     edges = []
-    for statement in _statements(text):
+    groups = groupby(_TOKEN.findall(text), lambda token: token in {";", "\n"})
+    for statement in (list(tokens) for is_end, tokens in groups if not is_end):
         if len(statement) == 1:
             names.setdefault(_unquote(statement[0]))
         else:
             edge = _parse_edge(statement)
-            names.setdefault(edge.a)
-            names.setdefault(edge.b)
+            names |= dict.fromkeys((edge.a, edge.b))
             edges.append(edge)
     return tuple(names), tuple(edges)
-
-
-def _statements(text: str) -> Iterator[list[str]]:
-    """The tokens between one `;` or line end and the next."""
-    for is_end, tokens in groupby(_TOKEN.findall(text), lambda token: token in {";", "\n"}):
-        if not is_end:
-            yield list(tokens)
 
 
 def _parse_edge(tokens: list[str]) -> Edge:

@@ -27,7 +27,7 @@ class Validity:
     """The verdict on a PAG: is it valid, that is, the PAG of some MAG? `bool()` gives the answer.
 
     `reason` is a sentence that says why not (empty if valid). `path` names the nodes of an offending path or cycle, or
-    of the edge with the wrong mark. `mag` is the MAG that was tried (if valid, a member); `pag` is its PAG, if known.
+    of the edge with the wrong mark. `mag` is the MAG that was tried (None if there is none); `pag` is its PAG.
     """
 
     valid: bool
@@ -55,12 +55,12 @@ def validate(pag: PAG) -> Validity:
     if cycle:
         path = tuple(pag.names[i] for i in cycle)
         text = " o-o ".join(map(quote, path))
-        return Validity(False, f"in a PAG a cycle of o-o edges has an o-o chord; {text} has none.", path)
+        return Validity(False, f"in a PAG a cycle of four or more o-o edges has an o-o chord; {text} has none.", path)
     mag = MAG.trusted(marks, pag.names)
     try:
         mag.check()
     except NotMaximalOrAncestralError as error:
-        return Validity(False, f"no MAG fits. The graph that comes closest: {error}", error.path)
+        return Validity(False, f"no MAG fits. The closest graph fails: {error}", error.path)
     truth = pag_of_mag(mag)
     wrong = np.argwhere(truth.marks != pag.marks)
     if not len(wrong):
@@ -102,7 +102,7 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
 
 
 def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
-    """The nodes, each next one with the most earlier neighbours. In a chordal graph these neighbours form a clique."""
+    """The nodes, ordered so that each next one has the largest number of neighbours among those before it."""
     n_taken = np.zeros(len(adjacent), np.int64)
     order: list[int] = []
     for _ in range(len(adjacent)):

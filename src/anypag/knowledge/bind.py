@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -10,23 +9,11 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags
 from anypag.errors import KnowledgeError, absent
-from anypag.graphs.base import transitive
+from anypag.graphs.base import transitive, way_to
 from anypag.graphs.text import quote
+from anypag.knowledge import statements as stated
 from anypag.knowledge.facts import Facts
-from anypag.knowledge.statements import (
-    SELECTION,
-    SYMMETRIC,
-    AboutTiers,
-    Contexts,
-    NoCausesWithinTiers,
-    NotSelecting,
-    PairStatement,
-    SelectionBefore,
-    Side,
-    Statement,
-    Tiers,
-    named,
-)
+from anypag.knowledge.statements import SELECTION, SYMMETRIC, Side, Statement, named
 
 MOST_NAMED = 3  # the most columns that a message names
 
@@ -46,7 +33,7 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
     tier = _tier_of(statements, place)
     for statement in statements:
         match statement:
-            case PairStatement(kind, left, right):
+            case stated.PairStatement(kind, left, right):
                 rows, columns = _columns(left, statement, place), _columns(right, statement, place)
                 if left is not None and right is not None and rows.tolist() == columns.tolist() and len(rows) == 1:
                     raise KnowledgeError(f"{named(statement)}: two different variables were wanted.")
@@ -55,20 +42,20 @@ def facts_said(statements: Iterable[Statement], names: Sequence[str], *, selecti
                 if kind in SYMMETRIC:
                     table[np.ix_(columns, rows)] = True
                 np.fill_diagonal(table, val=False)
-            case NotSelecting(of):
+            case stated.NotSelecting(of):
                 if SELECTION in names:
                     raise KnowledgeError(
                         f"{named(statement)}: there is a column named {SELECTION!r}. Put it in double quotes if you "
                         "mean the column; if you mean being in the sample, give the column another name."
                     )
                 facts.not_selecting[_columns(of, statement, place)] = True
-            case Contexts(of, assumptions):
+            case stated.Contexts(of, assumptions):
                 _say_contexts(facts, _columns(of, statement, place), assumptions)
-            case Tiers():
+            case stated.Tiers():
                 facts.not_causes[(tier[:, None] > tier) & (tier >= 0)] = True
-            case NoCausesWithinTiers():
+            case stated.NoCausesWithinTiers():
                 facts.not_causes[(tier[:, None] == tier) & (tier >= 0) & ~np.eye(len(tier), dtype=np.bool_)] = True
-            case SelectionBefore(first):
+            case stated.SelectionBefore(first):
                 n_tiers = int(tier.max(initial=-1)) + 1
                 if not 1 <= first <= n_tiers:
                     raise KnowledgeError(f"{named(statement)}: the tiers are numbered 1 to {n_tiers}.")
@@ -89,7 +76,8 @@ def _say_contexts(facts: Facts, contexts: Counts, assumptions: str) -> None:
 
 
 def _alone(statement: Statement, statements: Sequence[Statement], names: Sequence[str]) -> Facts:
-    tiers = [other for other in statements if isinstance(statement, AboutTiers) and isinstance(other, Tiers)]
+    needs_tiers = isinstance(statement, stated.AboutTiers)
+    tiers = [other for other in statements if needs_tiers and isinstance(other, stated.Tiers)]
     return facts_said([*tiers, statement], names, selection=True)
 
 
@@ -112,7 +100,7 @@ def _quoted(unknown: Sequence[str], names: Iterable[str]) -> str:
 def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Counts:
     """The tier of every column: 0 for the earliest, -1 for columns in no tier."""
     tier = np.full(len(place), -1, np.int64)
-    found = [statement for statement in statements if isinstance(statement, Tiers)]
+    found = [statement for statement in statements if isinstance(statement, stated.Tiers)]
     if len(found) > 1:
         raise KnowledgeError(
             f"Tiers can be given only once; they were given twice, by {named(found[0])} and {named(found[1])}."
@@ -120,7 +108,7 @@ def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Count
     for statement in found:
         for k, names in enumerate(statement.tiers):
             tier[_columns(names, statement, place)] = k
-    needing = [statement for statement in statements if isinstance(statement, AboutTiers)]
+    needing = [statement for statement in statements if isinstance(statement, stated.AboutTiers)]
     if needing and not found:
         raise KnowledgeError(f"{named(needing[0])} mentions tiers, but there are none: say `tiers: a b | c d` too.")
     return tier
@@ -150,25 +138,12 @@ def _refuse_contradictions(statements: Sequence[Statement], said: Facts, names: 
 
 def shortest_chain(causes: Flags, not_causes: Flags) -> list[int]:
     """The shortest cycle of causes, or chain whose first node is said to be no cause of its last; empty if none."""
-    chains = (_chain_from(int(a), causes, not_causes) for a in np.flatnonzero(causes.any(axis=1)))
-    return min((chain for chain in chains if chain), key=len, default=[])
 
+    def chain_from(a: int) -> list[int]:
+        return way_to(lambda b: b == a or bool(not_causes[a, b]), [a], lambda v: np.flatnonzero(causes[v]).tolist())
 
-def _chain_from(start: int, causes: Flags, not_causes: Flags) -> list[int]:
-    before: dict[int, int] = {}
-    waiting = deque([start])
-    while waiting:
-        v = waiting.popleft()
-        for w in np.flatnonzero(causes[v]).tolist():
-            if w == start or not_causes[start, w]:
-                chain = [w, v]
-                while chain[-1] != start:
-                    chain.append(before[chain[-1]])
-                return chain[::-1]
-            if w not in before:
-                before[w] = v
-                waiting.append(w)
-    return []
+    chains = map(chain_from, np.flatnonzero(causes.any(axis=1)).tolist())
+    return min(filter(None, chains), key=len, default=[])
 
 
 def _sentence(chain: list[int], source: SaidBy, names: Sequence[str]) -> str:
@@ -188,8 +163,8 @@ def _refuse_causes_without_a_path(said: Facts, source: SaidBy, names: Sequence[s
     steps = ~(said.closed().not_causes | said.not_joined)
     for a, b in np.argwhere(apart & ~transitive(steps))[:1]:
         raise KnowledgeError(
-            f"{_BEGIN} {quote(names[a])} ~> {quote(names[b])} by {source('causes', a, b)}; but they are not joined by "
-            f"{source('not_joined', a, b)}, and no other variables can stand between them."
+            f"{_BEGIN} {quote(names[a])} ~> {quote(names[b])} by {source('causes', a, b)}; but they have no edge by "
+            f"{source('not_joined', a, b)}, and no other variables can link them."
         )
 
 

@@ -4,7 +4,7 @@ Orientation first sets the marks that statements give, then runs all rules. No k
 knowledge implies. The exact closure uses the definition: a circle stays only if one MAG of the class that agrees with
 all statements has a tail there, and another has an arrowhead. To find a member, the search sets a mark, applies the
 rules, and fills in the other circles. If the result is no such member, it sets a mark at one of these circles. A member
-has a tail or an arrowhead in place of every circle, so each member shows a possible mark for all of them.
+has a tail or an arrowhead in place of every circle, so each found member shows one possible mark at every circle.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anypag.arrays import Flags
 from anypag.errors import NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, ancestry, transitive
 from anypag.graphs.marks import Mark
-from anypag.graphs.orientation import Colliders, KnownCauses, Orientation, Paths, as_circles, orient
+from anypag.graphs.orientation import Colliders, KnownCauses, LogRows, Orientation, Paths, as_circles, orient
 from anypag.graphs.pag import MAG
 from anypag.graphs.projection import CollidersOf, pag_of_mag
 from anypag.graphs.rules import KNOWN, rules_after_0
@@ -43,10 +43,14 @@ def orient_with_knowledge(
     start = seeded(given, facts, final=final)
     rules = rules_after_0(selection=not bool(facts.not_selecting.all()), knowledge=True, final=final)
     found = orient(start, colliders, rules, skeleton, known_of(facts), look)
-    i, j = np.nonzero(start != given)
-    nobody = np.full(len(i), -1)
-    known = np.column_stack([np.full(len(i), KNOWN), i, j, start[i, j], nobody, nobody]).astype(np.int32)
-    return found._replace(log=np.concatenate([known, found.log]))
+    return found._replace(log=np.concatenate([new_rows(KNOWN, given, start), found.log]))
+
+
+def new_rows(rule: int, before: Marks, after: Marks) -> LogRows:
+    """A row of the log for each new mark."""
+    i, j = np.nonzero((after != before) & (after > Mark.CIRCLE))
+    none = np.full(len(i), -1)
+    return np.column_stack([np.full(len(i), rule), i, j, after[i, j], none, none]).astype(np.int32)
 
 
 def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
@@ -55,7 +59,7 @@ def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
 
 
 def known_of(facts: Facts) -> KnownCauses:
-    """The tables that rules read. With selection no pair is unconfounded: selection can look like a hidden cause."""
+    """The tables for rules. With selection no pair counts as unconfounded: selection can look like a hidden cause."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
 
 
@@ -71,7 +75,7 @@ class Closure(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Is it proved that no mark follows at any circle?"""
+        """Did the search decide every circle?"""
         return self.agrees is not None and not bool(self.is_open.any())
 
 
@@ -82,10 +86,10 @@ def class_with_knowledge(mag: Marks, facts: Facts, pag: Marks | None = None) -> 
 
 
 class SeparationsOf(CollidersOf):
-    """The colliders of a class of MAGs, from one of its members.
+    """The colliders of a class of MAGs, from one member. A path D, ..., A, B, C may discriminate B in others only.
 
-    A path that discriminates B in members that agree with knowledge need not do so in this member. But all members have
-    the same separations: the anteriors of D and C separate the ends D and C, so B is no collider if it is among them.
+    All members have the same separations. The ends D and C are separated by their anteriors: the nodes from which a
+    path of `-->` and `---` leads to D or C. So B is no collider if it is an anterior.
     """
 
     def __init__(self, mag: Marks) -> None:
@@ -169,7 +173,7 @@ class _MemberSearch:
         circles = np.argwhere(followed == Mark.CIRCLE)
         if not len(circles):
             return None
-        # a circle on an edge between two offending nodes, else on an edge of one, else any circle
+        # a circle on an edge between two offending nodes, else on an edge of one such node, else any circle
         i, j = circles[np.isin(circles, offending).sum(axis=1).argmax()].tolist()
         tried, other = (Mark.ARROW, Mark.TAIL) if guess[i, j] == Mark.TAIL else (Mark.TAIL, Mark.ARROW)
         found = self.member(_with(followed, i, j, tried))

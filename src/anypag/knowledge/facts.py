@@ -55,12 +55,12 @@ class Facts:
         return replace(self, causes=causes, not_causes=not_causes, not_selecting=not_selecting)
 
     def reordered(self, order: npt.NDArray[np.integer]) -> Self:
-        """The facts for nodes in another order: node i is the earlier node `order[i]`."""
+        """The facts in another order of nodes: node i of the result is node `order[i]` of these facts."""
         tables = self._tables()
         return replace(self, **{name: table[np.ix_(*[order] * table.ndim)].copy() for name, table in tables.items()})
 
     def with_hidden(self, k: int) -> Self:
-        """The facts for these nodes and k hidden causes; no node is a cause of a hidden cause."""
+        """The facts for these nodes and k hidden causes, which no node causes, and which do not cause selection."""
         n = len(self.causes)
         wider: dict[str, Any] = {name: np.pad(table, (0, k)) for name, table in self._tables().items()}
         wider["not_causes"][:, n:] = True
@@ -104,14 +104,14 @@ class Facts:
 
     def agree_with(self, mag: Marks) -> bool:
         """Can all facts be true in a system with this MAG? A node with an arrowhead is no cause of selection. A node
-        that is no cause of selection causes exactly its descendants. Other nodes may cause selection instead.
+        that is no cause of selection causes exactly its descendants. Tails at other nodes may mean causes of selection.
         """
         adjacent = mag != Mark.NONE
         edges_agree = not bool((self.joined & ~adjacent).any() or (self.not_joined & adjacent).any())
         return edges_agree and self.disagreement(mag) is None
 
     def disagreement(self, mag: Marks) -> tuple[int, int] | None:
-        """Two nodes of a MAG that contradict a fact about causes or selection; None if there are none."""
+        """Two nodes of a MAG that contradict a fact about causes, confounding or selection; None if there are none."""
         arrow, tail = mag == Mark.ARROW, mag == Mark.TAIL
         wrong = tail & tail.T & self.not_selecting[:, None]
         if not self.selection:

@@ -9,20 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from anypag.errors import KnowledgeError
-from anypag.knowledge.statements import (
-    ASSUMPTIONS,
-    Contexts,
-    NoCausesWithinTiers,
-    NotSelecting,
-    PairKind,
-    PairStatement,
-    SelectionBefore,
-    Side,
-    Statement,
-    Tiers,
-    names_in,
-    with_names,
-)
+from anypag.knowledge import statements as stated
+from anypag.knowledge.statements import ASSUMPTIONS, Side, Statement, names_in, with_names
 from anypag.knowledge.text import from_plain, parse_text, read_statements, to_plain
 
 if TYPE_CHECKING:
@@ -44,12 +32,12 @@ class Knowledge:
         not_joined: pairs that have no edge.
         unconfounded: pairs without a hidden common cause.
         not_selecting: variables that are no causes of being in the sample.
-        no_causes_within_tiers: whether variables of one tier are no causes of each other.
-        selection_before_tier: the number of a tier, the first is 1. The sample was selected before anything in this
-            tier or a later one happened, so their variables do not affect selection.
+        no_causes_within_tiers: True if no variable is a cause of another variable in its tier.
+        selection_before_tier: the number of a tier (1: the first). The sample was selected before anything in this
+            tier or a later one happened, so the variables of these tiers do not affect selection.
         contexts: columns that say under which conditions a row was recorded (`anypag.pooled`). With contexts, the
             search assumes that the sample is not selected.
-        assumptions: the assumptions of Joint Causal Inference that hold for the contexts: "1", "12" or "123".
+        assumptions: the assumptions of Joint Causal Inference that hold for `contexts`: "1", "12" or "123".
 
     In a pair each side may be one name, a list of names, or "*" for all variables.
 
@@ -80,21 +68,21 @@ class Knowledge:
     ) -> None:
         said: list[Statement] = [_tiers(tiers)] if len(tiers) else []
         if no_causes_within_tiers:
-            said.append(NoCausesWithinTiers("no_causes_within_tiers"))
+            said.append(stated.NoCausesWithinTiers("no_causes_within_tiers"))
         if selection_before_tier is not None:
             if isinstance(selection_before_tier, bool) or not isinstance(selection_before_tier, int):
-                wanted = "the number of a tier, the first is 1"
+                wanted = "the number of a tier (1 for the first)"
                 raise KnowledgeError(f"'selection_before_tier' must be {wanted}; got {selection_before_tier!r}.")
-            said.append(SelectionBefore(selection_before_tier, "selection_before_tier"))
+            said.append(stated.SelectionBefore(selection_before_tier, "selection_before_tier"))
         said += _pairs("causes", causes) + _pairs("not_causes", not_causes)
         said += _pairs("joined", joined) + _pairs("not_joined", not_joined) + _pairs("unconfounded", unconfounded)
         if len(design := _side(contexts, "contexts") or ()):
             if assumptions not in ASSUMPTIONS:
                 raise KnowledgeError(f"'assumptions' about contexts must be '1', '12' or '123'; got {assumptions!r}.")
-            said.append(Contexts(design, assumptions, "contexts"))
+            said.append(stated.Contexts(design, assumptions, "contexts"))
         of = _side(not_selecting, "not_selecting")
         if of is None or of:
-            said.append(NotSelecting(of, "not_selecting"))
+            said.append(stated.NotSelecting(of, "not_selecting"))
         object.__setattr__(self, "statements", tuple(said))
 
     @classmethod
@@ -107,7 +95,7 @@ class Knowledge:
     @property
     def contexts(self) -> tuple[str, ...]:
         """The columns that are contexts."""
-        return tuple(name for one in self.statements if isinstance(one, Contexts) for name in one.names)
+        return tuple(name for one in self.statements if isinstance(one, stated.Contexts) for name in one.names)
 
     @property
     def spoken_of(self) -> tuple[str, ...]:
@@ -117,7 +105,7 @@ class Knowledge:
     @property
     def design(self) -> tuple[str, ...]:
         """The contexts that are joined by design (assumption 3)."""
-        said = [one for one in self.statements if isinstance(one, Contexts) and "3" in one.assumptions]
+        said = [one for one in self.statements if isinstance(one, stated.Contexts) and "3" in one.assumptions]
         return tuple(name for one in said for name in one.names)
 
     def renamed(self, names: Mapping[str, str]) -> Self:
@@ -139,8 +127,7 @@ class Knowledge:
         def left(tier: Iterable[str]) -> tuple[str, ...]:
             return tuple(name for name in tier if name not in names)
 
-        said = self.statements
-        return type(self).of(with_names(one, left) if isinstance(one, Tiers) else one for one in said)
+        return type(self).of(with_names(one, left) if isinstance(one, stated.Tiers) else one for one in self.statements)
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -203,7 +190,7 @@ class Knowledge:
         return f"Knowledge.from_text({str(self)!r})"
 
 
-def _tiers(tiers: Sequence[OneOrMore]) -> Tiers:
+def _tiers(tiers: Sequence[OneOrMore]) -> stated.Tiers:
     if isinstance(tiers, str):
         raise KnowledgeError(f"The tiers must be lists of names, [['a', 'b'], ['c']]; got the text {tiers!r}.")
     groups = tuple(_side(tier, f"tiers[{k}]") or () for k, tier in enumerate(tiers))
@@ -213,10 +200,10 @@ def _tiers(tiers: Sequence[OneOrMore]) -> Tiers:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise KnowledgeError(f"A variable is in one tier at most; {twice[0]!r} is in several.")
-    return Tiers(groups, "tiers")
+    return stated.Tiers(groups, "tiers")
 
 
-def _pairs(kind: PairKind, pairs: Iterable[tuple[OneOrMore, OneOrMore]]) -> list[Statement]:
+def _pairs(kind: stated.PairKind, pairs: Iterable[tuple[OneOrMore, OneOrMore]]) -> list[Statement]:
     found: list[Statement] = []
     for k, pair in enumerate(pairs):
         place = f"{kind}[{k}]"
@@ -225,7 +212,7 @@ def _pairs(kind: PairKind, pairs: Iterable[tuple[OneOrMore, OneOrMore]]) -> list
         left, right = (_side(side, place) for side in sides)
         if left == () or right == ():
             raise KnowledgeError(f"{place} has an empty side; got {pair!r}.")
-        found.append(PairStatement(kind, left, right, place))
+        found.append(stated.PairStatement(kind, left, right, place))
     return found
 
 

@@ -70,7 +70,7 @@ class NotSelecting:
 
 @dataclass(frozen=True)
 class PairStatement:
-    """`{a, b} ~> c` and the like: a statement about every pair of a variable on the left and one on the right."""
+    """`{a, b} ~> c` and the like: a statement about every pair of a left and a right variable."""
 
     kind: PairKind
     left: Side

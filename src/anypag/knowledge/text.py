@@ -1,8 +1,8 @@
 """Knowledge as text, one statement per line; and as JSON: `{"statements": [{"kind": "causes", ...}]}`.
 
     tiers: age sex | smoking "body mass" | cough
-    within tiers: no causes
-    selection before tier 2
+    within tiers: no causes        no variable causes another one in its tier
+    selection before tier 2        the sample was selected before anything in tier 2 or later happened
     smoking ~> cough               a cause, directly or through others
     {age, sex} !~> smoking         no cause
     * !~> age                      nothing is a cause of age
@@ -19,33 +19,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 from anypag.errors import KnowledgeError
-from anypag.knowledge.statements import (
-    ASSUMPTIONS,
-    SELECTION,
-    SIGNS,
-    Contexts,
-    NoCausesWithinTiers,
-    NotSelecting,
-    PairKind,
-    PairStatement,
-    SelectionBefore,
-    Side,
-    Statement,
-    Tiers,
-    is_sign,
-)
-from anypag.stored import Form, ListOf, Object, RefusedError, Text, Variables, Whole, object_of, refuse_unless
+from anypag.knowledge import statements as stated
+from anypag.knowledge.statements import ASSUMPTIONS, SELECTION, SIGNS, Side, Statement, is_sign
+from anypag.stored import As, Form, ListOf, Object, RefusedError, Text, Variables, Whole, object_of, refuse_unless
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{},|#]|[^\s{},|#"]+|"')
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _KINDS = {sign: kind for kind, sign in SIGNS.items()}
 _SHAPES = (
-    "`tiers: a b | c`, `a ~> b`, `a !~> b`, `a *-* b`, `a !*-* b`, `a !<-> b`, `a !~> selection` or `contexts: a b`"
+    "`tiers: a b | c`, `within tiers: no causes`, `selection before tier 2`, `contexts: a b`, `a !~> selection`, "
+    "`a ~> b`, `a !~> b`, `a *-* b`, `a !*-* b`, or `a !<-> b`"
 )
 _ABOUT_EDGES = {
     "-->": "`{a} ~> {b}` if {a} is a cause of {b}, directly or through others, and `{a} *-* {b}` if they are joined",
@@ -80,19 +68,19 @@ def _tokens(line: str, number: int) -> Iterator[str]:
 def _statement(tokens: list[str], place: str) -> Statement:
     first, words = tokens[0].casefold(), " ".join(tokens).casefold()
     if first == "tiers:":
-        return Tiers(parse_tiers(tokens[1:], place), place)
+        return stated.Tiers(parse_tiers(tokens[1:], place), place)
     if first == "contexts:" or (first == "contexts" and tokens[1:] and tokens[1][-1] == ":"):
         return _contexts(tokens, place)
     if words in {"within tiers: no causes", "within tier: no causes"}:
-        return NoCausesWithinTiers(place)
+        return stated.NoCausesWithinTiers(place)
     if words.startswith("selection before tier"):
         if len(tokens) != 4 or not (tokens[3].isdecimal() and tokens[3].isascii()):
             wanted = "`selection before tier 2` was wanted, with a number"
             raise KnowledgeError(f"In {place}: {wanted}; got {' '.join(tokens)!r}.")
-        return SelectionBefore(int(tokens[3]), place)
+        return stated.SelectionBefore(int(tokens[3]), place)
     signs = [k for k, token in enumerate(tokens) if is_sign(token)]
     if len(signs) != 1:
-        raise KnowledgeError(_no_statement(tokens, place, f"one sign is needed, and it has {len(signs) or 'none'}"))
+        raise KnowledgeError(_no_statement(tokens, place, f"one sign such as ~> is needed; got {len(signs) or 'none'}"))
     (k,) = signs
     return _pairs(tokens[:k], tokens[k], tokens[k + 1 :], place)
 
@@ -111,11 +99,11 @@ def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statemen
     if right == [SELECTION]:
         if kind != "not_causes":
             raise KnowledgeError(
-                f"In {place}: {' '.join([*left, sign, *right])!r} cannot be used; the only statement about selection "
-                "is `a !~> selection`: a does not affect it. A column of that name must be in double quotes."
+                f"In {place}: {' '.join([*left, sign, *right])!r} cannot be used; only !~> may precede selection: "
+                "`a !~> selection` says that a does not affect it. Write a column named 'selection' in double quotes."
             )
-        return NotSelecting(_side(left, place), place)
-    return PairStatement(kind, _side(left, place), _side(right, place), place)
+        return stated.NotSelecting(_side(left, place), place)
+    return stated.PairStatement(kind, _side(left, place), _side(right, place), place)
 
 
 def _side(tokens: list[str], place: str) -> Side:
@@ -151,7 +139,7 @@ def parse_tiers(tokens: list[str], place: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(tier) for tier in tiers)
 
 
-def _contexts(tokens: list[str], place: str) -> Contexts:
+def _contexts(tokens: list[str], place: str) -> stated.Contexts:
     """`contexts: a b`, or with the assumptions, `contexts 12: a b`."""
     said, names = ("123", tokens[1:]) if tokens[0].endswith(":") else (tokens[1][:-1], tokens[2:])
     if said not in ASSUMPTIONS or not names:
@@ -159,19 +147,18 @@ def _contexts(tokens: list[str], place: str) -> Contexts:
             f"In {place}: contexts are written `contexts 123: a b`, with the assumptions 1, 12 or 123; got "
             f"{' '.join(tokens)!r}."
         )
-    return Contexts(_different([_name(token, place) for token in names if token != ","], place), said, place)
+    return stated.Contexts(_different([_name(token, place) for token in names if token != ","], place), said, place)
 
 
-def tiers_of(text: str, place: str) -> Tiers:
+def tiers_of(text: str, place: str) -> stated.Tiers:
     """Tiers written as `a b | c d`, without the word `tiers:` before them."""
-    return Tiers(parse_tiers([token for line in _LINE_END.split(text) for token in _tokens(line, 1)], place), place)
+    tokens = [token for line in _LINE_END.split(text) for token in _tokens(line, 1)]
+    return stated.Tiers(parse_tiers(tokens, place), place)
 
 
 def _name(token: str, place: str) -> str:
     if token in {"{", "}", "|", "*", ",", SELECTION}:
-        raise KnowledgeError(
-            f"In {place} a name was wanted; got {token!r}. Put a name that looks like this in double quotes."
-        )
+        raise KnowledgeError(f"In {place} a name was wanted; got {token!r}. Put such a name in double quotes.")
     if not token.startswith('"'):
         return token
     try:
@@ -191,59 +178,37 @@ def _no_statement(tokens: list[str], place: str, why: str) -> str:
     return f"In {place}: {' '.join(tokens)!r} is no statement: {why}. A statement is {_SHAPES}."
 
 
-@dataclass(frozen=True)
-class Names(Form):
-    """One side of a statement: a list of names, or "*" for all variables (None in memory)."""
-
-    def write(self, value: Side, variables: Variables) -> list[str] | str:
-        return "*" if value is None else list(value)
-
-    def read(self, plain: Any, variables: Variables) -> Side:
-        if plain == "*":
-            return None
-        is_list = isinstance(plain, list) and bool(plain) and all(isinstance(name, str) for name in plain)
-        refuse_unless(is_list, 'a list of names, or "*"', plain)
-        return tuple(plain)
+def _side_of(plain: Any, variables: Variables) -> Side:
+    is_list = isinstance(plain, list) and bool(plain) and all(isinstance(name, str) for name in plain)
+    refuse_unless(is_list or plain == "*", 'a list of names, or "*"', plain)
+    return tuple(plain) if is_list else None
 
 
+SIDE = As(Form(), lambda side, _: "*" if side is None else list(side), _side_of)
+"""One side of a statement: a list of names, or "*" for all variables (None in memory)."""
 FORMS: dict[str, Object] = {  # the form of each statement, by its kind
-    "tiers": object_of(Tiers, "place", tiers=ListOf(ListOf(Text(), 1), 2)),
-    "no_causes_within_tiers": object_of(NoCausesWithinTiers, "place"),
-    "selection_before_tier": object_of(SelectionBefore, "place", tier=Whole(-(2**31), 2**31)),
-    "not_selecting": object_of(NotSelecting, "place", names=Names()),
-    "contexts": object_of(Contexts, "place", names=ListOf(Text(), 1), assumptions=Text(ASSUMPTIONS)),
+    "tiers": object_of(stated.Tiers, "place", tiers=ListOf(ListOf(Text(), 1), 2)),
+    "no_causes_within_tiers": object_of(stated.NoCausesWithinTiers, "place"),
+    "selection_before_tier": object_of(stated.SelectionBefore, "place", tier=Whole(-(2**31), 2**31)),
+    "not_selecting": object_of(stated.NotSelecting, "place", names=SIDE),
+    "contexts": object_of(stated.Contexts, "place", names=ListOf(Text(), 1), assumptions=Text(ASSUMPTIONS)),
     **{
-        kind: object_of(PairStatement, "place", kind=Text((kind,)), left=Names(), right=Names())
-        for kind in get_args(PairKind)
+        kind: object_of(stated.PairStatement, "place", kind=Text((kind,)), left=SIDE, right=SIDE)
+        for kind in get_args(stated.PairKind)
     },
 }
 _KIND_OF = {form.make: kind for kind, form in FORMS.items()}
 _NOBODY = Variables(())
 
 
-@dataclass(frozen=True)
-class StatementForm(Form):
-    """A statement as an object; its "kind" says which of `FORMS` it has."""
-
-    def write(self, value: Statement, variables: Variables) -> dict[str, Any]:
-        kind = value.kind if isinstance(value, PairStatement) else _KIND_OF[type(value)]
-        return {"kind": kind, **FORMS[kind].write(value, variables)}
-
-    def read(self, plain: Any, variables: Variables) -> Statement:
-        kind: Any = plain.get("kind") if isinstance(plain, dict) else None
-        wanted = f"an object whose 'kind' is one of {', '.join(FORMS)}"
-        refuse_unless(isinstance(kind, str) and kind in FORMS, wanted, plain)
-        said = plain if "kind" in FORMS[kind].forms else {name: item for name, item in plain.items() if name != "kind"}
-        statement: Statement = FORMS[kind].read(said, variables)
-        if isinstance(statement, Tiers):
-            names = [name for tier in statement.tiers for name in tier]
-            refuse_unless(len(set(names)) == len(names), "every variable in one tier only", plain["tiers"])
-        return statement
-
-
 def to_plain(statements: Iterable[Statement]) -> dict[str, Any]:
     """The statements, one object each; `"*"` means all variables."""
-    return {"statements": ListOf(StatementForm()).write(statements, _NOBODY)}
+    return {"statements": list(map(_as_object, statements))}
+
+
+def _as_object(one: Statement) -> dict[str, Any]:
+    kind = one.kind if isinstance(one, stated.PairStatement) else _KIND_OF[type(one)]
+    return {"kind": kind, **FORMS[kind].write(one, _NOBODY)}
 
 
 def from_plain(plain: Any) -> tuple[Statement, ...]:
@@ -253,10 +218,22 @@ def from_plain(plain: Any) -> tuple[Statement, ...]:
     found = []
     for k, item in enumerate(plain["statements"], 1):
         try:
-            found.append(replace(StatementForm().read(item, _NOBODY), place=f"statement {k}"))
+            found.append(replace(_of_object(item), place=f"statement {k}"))
         except RefusedError as error:
             raise KnowledgeError(f"In statement {k}: {error}.") from None
     return tuple(found)
+
+
+def _of_object(plain: Any) -> Statement:
+    kind: Any = plain.get("kind") if isinstance(plain, dict) else None
+    wanted = f"an object whose 'kind' is one of {', '.join(FORMS)}"
+    refuse_unless(isinstance(kind, str) and kind in FORMS, wanted, plain)
+    said = plain if "kind" in FORMS[kind].forms else {name: item for name, item in plain.items() if name != "kind"}
+    statement: Statement = FORMS[kind].read(said, _NOBODY)
+    if isinstance(statement, stated.Tiers):
+        names = [name for tier in statement.tiers for name in tier]
+        refuse_unless(len(set(names)) == len(names), "every variable in one tier only", plain["tiers"])
+    return statement
 
 
 def read_statements(path: Path) -> tuple[Statement, ...]:

@@ -51,7 +51,7 @@ def figure(graph: Any, *, legend: bool = True) -> Any:
 
 
 def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
-    """Draw the picture of `svg` on axes of matplotlib's `pyplot`, by default those of a new figure, and return them. A
+    """Draw a graph as `svg` does, on axes of matplotlib's `pyplot` (by default of a new figure). Returns the axes. A
     notebook shows the figure by itself, a script by `matplotlib.pyplot.show()`. Raises as `svg` does, and
     MissingExtraError if matplotlib is not installed.
     """
@@ -59,7 +59,7 @@ def plot(graph: Any, ax: Any = None, *, legend: bool = True) -> Any:
 
 
 def write_picture(graph: Any, path: str | os.PathLike[str], *, legend: bool = True) -> None:
-    """Write the picture of a graph to a file, whole or not at all, as its ending says: .svg, .png or .pdf."""
+    """Write the picture of a graph to a file, whole or not at all. The ending picks the format: .svg, .png or .pdf."""
     path = Path(path)
     extension = path.suffix.lower()
     if extension not in {".svg", ".png", ".pdf"}:

@@ -68,7 +68,7 @@ def _density(known: Floats) -> list[str]:
 
 
 def _bar(shares: tuple[float, float, float]) -> list[str]:
-    """The three shares side by side, each with its words if they fit; its title has them in full."""
+    """The three shares side by side, each with its words if they fit; its tooltip always has them."""
     found, left = list[str](), float(EDGE)
     for (word, colour), share in zip(COLOURS.items(), shares, strict=True):
         width = (WIDTH - 2 * EDGE) * share

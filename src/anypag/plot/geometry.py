@@ -18,14 +18,14 @@ from anypag.plot.layout import Points, around, boxes_on, is_small, positions, re
 FONT_SIZE = 14.0
 BOX_HEIGHT = 28.0
 LONGEST_LABEL = 24  # the most characters of a name that are shown; the whole name appears on hover
-MARK_LENGTH = 11.0  # the length of a mark at the end of a line
+MARK_LENGTH = 11.0  # the length of a mark at the end of a line, in pixels
 ARROWHEAD = ((0.0, 0.0), (-MARK_LENGTH, -5.5), (2.5 - MARK_LENGTH, 0.0), (-MARK_LENGTH, 5.5))
 """The corners of an arrowhead that points right, with its tip at the origin."""
-CIRCLE_CENTRE = 4.7  # how far the centre of a circle lies from the tip
+CIRCLE_CENTRE = 4.7  # how far the centre of a circle lies from the tip, in pixels
 CIRCLE_RADIUS = 4.2
 BANNER_HEIGHT = 28.0
 _PADDING = 11.0
-BENDS = (0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)
+BENDS = (0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)  # as shares of the length of a line
 
 
 class Point(NamedTuple):
@@ -55,7 +55,7 @@ class Tip:
     angle: float
 
 
-SHARE_GAP = 13.0  # the distance of a number from its line
+SHARE_GAP = 13.0  # the distance of a number from its line, in pixels
 FAINTEST = 0.25  # the opacity of an edge that no resample has
 
 
@@ -84,7 +84,7 @@ class Line:
         return 1.0 if self.again is None else FAINTEST + (1 - FAINTEST) * self.again
 
     def beside(self, t: float = 0.5, side: float = 1.0) -> Point:
-        """A place for a number near `at(t)`: above the line, or right of a vertical line; with side -1 opposite."""
+        """A place for a number near `at(t)`: above the line, or right of a vertical line; opposite with side -1."""
         dx, dy = self.end.x - self.start.x, self.end.y - self.start.y
         gap = SHARE_GAP * side / (math.hypot(dx, dy) or 1.0) * (1.0 if dx > 0 or (dx == 0 and dy > 0) else -1.0)
         return _moved(self.at(t), gap * dy, -gap * dx)

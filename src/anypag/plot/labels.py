@@ -80,8 +80,8 @@ def _entry(mark_a: Mark, mark_b: Mark, text: str, y: float) -> Entry:
 
 ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.3, 0.7, 0.22, 0.78)
 """Where along a line a number may stand, the best place first."""
-WIDTH, HEIGHT = 24.0, 13.0  # the size of a number
-MOST = 300  # with more lines the numbers could not be read, and none is placed
+WIDTH, HEIGHT = 24.0, 13.0  # the size of a number, in pixels
+MOST = 300  # with more lines, numbers stay at their default places, which may overlap
 _POINTS = tuple(k / 200 for k in range(201))  # where on each line its distance from a number is measured
 
 

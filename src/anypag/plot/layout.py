@@ -23,7 +23,7 @@ from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 
 CAREFUL_NODES, CAREFUL_EDGES = 300, 300
-"""Up to this size many layouts are tried and lines bend around boxes; larger graphs get one, with straight lines."""
+"""Up to this size many layouts are tried, and lines bend around boxes; larger graphs get one layout, without bends."""
 MOST_NODES, MOST_EDGES = 2000, 3000  # larger pictures could not be read and are not drawn
 
 
@@ -61,14 +61,14 @@ def plotting(module: str) -> ModuleType:
 Points = npt.NDArray[np.float64]  # (n, 2) x and y, y growing downwards
 EdgeEnds = npt.NDArray[np.intp]  # (k,) nodes, or (k, 2) pairs of them, by their number
 
-STEP = (180.0, 128.0)  # the distance of neighbours, horizontally and vertically
-MARGIN = (26.0, 30.0)  # free space kept between two boxes
-_CLOSE = 40.0  # boxes this close are rechecked: a push may make them overlap
-_MOST_TRIES = 24
+STEP = (180.0, 128.0)  # the distance of neighbours in pixels, horizontally and vertically
+MARGIN = (26.0, 30.0)  # free space kept between two boxes, in pixels
+_CLOSE = 40.0  # boxes this close (in pixels) are rechecked: a push may make them overlap
+_MOST_TRIES = 24  # the most layouts of one component that are tried
 _WORK_APART = 40_000_000  # the most pairs of boxes that all rounds of pushing check in total
 _WORK_PER_LAYOUT = 1500  # the most nodes that are laid out in all tries together
-ROOM = 54.0  # the least length of an edge between its two boxes
-MOST_STRETCHED = 1.7
+ROOM = 54.0  # the least length of an edge between its two boxes, in pixels
+MOST_STRETCHED = 1.7  # the largest factor by which a layout is stretched
 MOST_TO_STRETCH = 30  # the most nodes of a component that is stretched; larger pictures would only be scaled down
 
 
@@ -216,7 +216,7 @@ def _sideways(start: Points, end: Points, centre: Points, size: Points) -> Point
 
 
 def _badness(points: Points, pairs: EdgeEnds, marks: Marks, sizes: Points) -> float:
-    """The badness of a layout: crossings, lines over boxes, long lines, empty space, arrows that point up, weighted."""
+    """The badness of a layout: a weighted sum of crossings, lines over boxes, line length, area, upward arrows."""
     starts, ends = points[pairs[:, 0]], points[pairs[:, 1]]
     lengths = np.hypot(*(ends - starts).T) / STEP[0]
     extent = np.ptp(points, axis=0)
@@ -253,7 +253,7 @@ def boxes_on(starts: Points, ends: Points, points: Points, sizes: Points, margin
 
 
 def _shelves(placed: list[Points], groups: list[npt.NDArray[np.intp]], sizes: Points) -> list[Points]:
-    """The top left corner of each component. Rows are as wide as the widest one, or 1.3 √(total area) if wider."""
+    """The top left corner of each component. Rows are as wide as the widest component, at least 1.3 √(area)."""
     extents = [(points + sizes[group] / 2).max(axis=0) for points, group in zip(placed, groups, strict=True)]
     area = sum(float(np.prod(extent + 2 * np.array(MARGIN))) for extent in extents)
     width = max(max(extent[0] for extent in extents), 1.3 * area**0.5)

@@ -17,7 +17,7 @@ from anypag.plot.layout import plotting
 from anypag.plot.svg import svg_text
 
 _PIXELS_PER_INCH = 96.0
-_MOST_PIXELS = 20_000_000
+_MOST_PIXELS = 20_000_000  # of a PNG file
 _POINTS = 72.0 / _PIXELS_PER_INCH  # points per pixel: font sizes and line widths of matplotlib are in points
 
 
@@ -127,6 +127,6 @@ def _draw_box(axes: Any, box: Box) -> None:
 
 
 def _draw_text(axes: Any, at: Point, text: str, size: float, colour: str, **look: Any) -> None:
-    literal = text.replace("$", r"\$")  # otherwise matplotlib would parse formulas
+    literal = text.replace("$", r"\$")  # matplotlib would read a plain $ as the start of a formula
     look = {"ha": "center", "va": "center_baseline", "zorder": 5, **look}
     axes.text(at.x, at.y, literal, fontsize=size * _POINTS, color=colour, **look)

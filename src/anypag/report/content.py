@@ -41,10 +41,10 @@ from anypag.results.consistency import withdrawn_marks
 from anypag.results.result import Iteration, Result
 from anypag.results.stability import Stability
 
-Words = dict[tuple[str, str, str], int]  # the number of each (at_a, at_b, summary) of an edge
-Places = dict[tuple[str, str], int]  # the number of the line that joins two variables
+Words = dict[tuple[str, str, str], int]  # the index of each (at_a, at_b, summary) of an edge
+Places = dict[tuple[str, str], int]  # the index of the line that joins two variables
 
-MOST_IN_BANNER = 20
+MOST_IN_BANNER = 20  # at most this many contradictions are listed in the banner
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
 SHOWN_ELSEWHERE, OF_SOME_METHODS = {"knowledge", "names", "initial", "test"}, {"possible_dsep", "dsep_max_r"}
 MOST_DIFFERENCES = 12  # at most this many differences are listed for a probable graph; the others are counted
@@ -164,7 +164,7 @@ def _finding(finding: Finding, spell: Callable[[Option], str]) -> dict[str, Any]
 
 
 def _left_out(result: Result) -> Iterator[str]:
-    """What the report of a large graph leaves out, one sentence each."""
+    """The sentences about the parts that the report of a large graph leaves out."""
     n_edges = len(result.pag.edges())
     if not is_drawable(result.pag):
         size = f"{len(result.pag):,} variables and {n_edges:,} edges"
@@ -245,7 +245,7 @@ def line_shown(line: Line, pag: PAG) -> list[Any]:
 
 
 def _edges(facts: PairFacts, place: Places) -> Iterator[tuple[Edge, dict[str, Any]]]:
-    """Every edge with its entry for the page: the number of its line, its symbol, and its sentences."""
+    """Every edge with its entry for the page: the index of its line, its symbol, and its sentences."""
     tell = _edge if len(facts.pag.edges()) <= MOST_REASONS else _edge_without_reasons
     for edge in facts.pag.edges():
         yield edge, {"line": place[edge[:2]], "symbol": edge.symbol, **tell(facts, edge)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from itertools import permutations
 from typing import Any
 
@@ -12,6 +13,7 @@ from anypag.effects.effect import IN_THE_SAMPLE, effect_of_graph
 from anypag.effects.question import EffectAsked, checked_graph, is_selection_possible
 from anypag.effects.sampled_effect import headline, told
 from anypag.errors import ContradictionError, DataError, GraphError
+from anypag.graphs.base import transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.text import quote
@@ -24,17 +26,18 @@ MOST_PAIRS = 400
 some pairs of large graphs take seconds."""
 MOST_SAMPLED = 60  # the same limit for sampled graphs, which take a tenth of a second for each pair
 
-ZERO = "{a} is not a cause of {b}: setting {a} does not change it."
+NOT_ASKED = "In a graph of this size the report covers only pairs with an edge; `anypag effect` answers for this pair."
+ZERO = "{a} is not a cause of {b}: setting {a} does not change {b}."
 
 
 def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
     """The effects on the page. `pairs`: for each ordered pair with a possible effect the two nodes, a heading, the
-    reason and the formula. `none`: the reason if no effects are shown. `sampled`: by sampled graphs, for each pair the
-    two nodes, a headline, further sentences, and a picture (SVG without names).
+    reason and the formula. `zero`: the heading and the sentence for all other pairs. `none`: the reason if no effects
+    are shown. `sampled`: the two nodes of each pair, a headline, sentences, and a picture (SVG), by sampled graphs.
     """
     why_none = _why_none(result)
     pairs = [] if why_none else _asked(result.pag, MOST_PAIRS)
-    rows = [_row(result, i, j) for i, j in pairs]
+    rows = [_row(result, i, j) for i, j in pairs] + ([] if why_none else list(_not_asked(result, {*pairs})))
     return {
         "none": why_none,
         "zero": [HEADINGS["zero"], f"{ZERO} {IN_THE_SAMPLE}" if is_selection_possible(result, None) else ZERO],
@@ -47,6 +50,15 @@ def _asked(pag: PAG, most: int) -> list[tuple[int, int]]:
     """All ordered pairs, or those with an edge if there would be more than `most`."""
     everyone = list(permutations(range(len(pag)), 2))
     return everyone if len(everyone) <= most else [(i, j) for i, j in everyone if pag.marks[i, j] != Mark.NONE]
+
+
+def _not_asked(result: Result, asked: AbstractSet[tuple[int, int]]) -> Iterator[list[Any]]:
+    """The rows of pairs whose effect is possible but not worked out here."""
+    marks = result.pag.marks
+    is_possible = transitive((marks != Mark.NONE) & (marks.T != Mark.ARROW)) | bool(result.conflicts)
+    for i, j in permutations(range(len(marks)), 2):
+        if (i, j) not in asked and is_possible[i, j]:
+            yield [i, j, "not worked out", NOT_ASKED, None]
 
 
 def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:

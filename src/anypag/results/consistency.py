@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 MOST_VARIABLES = 2000  # larger graphs are searched only for contradictions between marks
 WHAT_TO_DO = (
-    "What to do: ask why the graph makes each of these claims (explain), and doubt the one with the p-value closest to "
-    "alpha. Try another alpha or a test that fits the columns better, or leave out a column that you do not need."
+    "What to do: ask why the graph makes each of these claims (explain), and doubt the claim whose p-value is closest "
+    "to alpha. Try another alpha or a test that fits the columns better, or leave out a column that you do not need."
 )
 
 
@@ -40,7 +40,7 @@ class Consistency:
     behind: str = "tests"  # what the graph rests on (tests, scores, knowledge), for the sentence about a contradiction
 
     def lines(self, most: int = 3) -> list[str]:
-        """The contradictions and the note, one sentence a line; empty if there are neither."""
+        """The contradictions, the note and advice, one sentence a line; empty without contradictions and note."""
         found = self.contradictions
         if not found:
             return [self.note] if self.note else []
@@ -58,7 +58,8 @@ def consistency_of(result: Result) -> Consistency:
     said = Chains.of(statements_of(result.pag), selection)
     marginal = [] if is_large else result.independent_pairs(said.in_chains())
     found, is_all = replace(said, independent=dict.fromkeys(marginal)).contradictions()
-    behind = f"{'scores' if result.from_scores else 'tests'}{' or statements' if _rests_on_knowledge(result) else ''}"
+    has_known_marks = any(outcome.marks for outcome in result.knowledge)
+    behind = f"{'scores' if result.from_scores else 'tests'}{' or statements' if has_known_marks else ''}"
     if found:
         more = None if is_all else "There may be more: the search for them was cut short."
         return Consistency(False, found, more, behind)
@@ -68,7 +69,7 @@ def consistency_of(result: Result) -> Consistency:
     verdict = result.pag.validate()
     if verdict.valid:
         return Consistency(True)
-    if _rests_on_knowledge(result):  # knowledge adds marks that the equivalence class does not have
+    if has_known_marks:  # knowledge adds marks that the equivalence class does not have
         alone = verdict if selection else of_data_alone(result.pag).validate()
         why_not = "No system has the edges and colliders of this graph, so no effect can be read from it:"
         return Consistency(None, (), None if selection or alone.valid else f"{why_not} {alone.reason}")
@@ -78,12 +79,8 @@ def consistency_of(result: Result) -> Consistency:
     return Consistency(None, (), f"Whether some system has exactly this graph is not known: {why}.")
 
 
-def _rests_on_knowledge(result: Result) -> bool:
-    return any(outcome.marks for outcome in result.knowledge)
-
-
 def _why_not_final(result: Result) -> str | None:
-    """Why the graph may be invalid even if all tests were right; None if it cannot be invalid then."""
+    """Why the graph may be invalid even if all tests were right; None if right tests give a valid graph."""
     if not result.complete:
         return "the search was stopped"
     at_the_end = method_named(result.method).promises.at_the_end
@@ -134,7 +131,7 @@ def withdrawn_marks(result: Result) -> list[Counts]:
 
 
 def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], list[Marks]]) -> Counts:
-    """The rows of an iteration. `still` gives two tables of the final graph: is i a cause of j, and is i no cause of j?
+    """The rows for one iteration. `still` gives two tables: in the final graph i is a cause of j, or no cause of j.
     A table of all pairs of a large graph may take gigabytes. So these tables are packed bits, and the earlier graph is
     read as a list of its marks.
     """

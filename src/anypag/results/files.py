@@ -71,7 +71,7 @@ def load_result(document: object) -> Result:
     """
     graph = build(parse_caugi_document(document), PAG)
     assert isinstance(graph, PAG)
-    ours = _meta_of(document).get("anypag")
+    ours = meta_of(document).get("anypag")
     if not isinstance(ours, dict):
         raise FormatError('The file holds a graph but not how it was learned ("meta": {"anypag": ...} is not there).')
     number = ours.get("format", 1)
@@ -94,7 +94,7 @@ def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
     """
     path = Path(path)
     document = document_in(path)
-    if "anypag" not in _meta_of(document):
+    if "anypag" not in meta_of(document):
         return read_graph(path)
     try:
         return load_result(document)
@@ -102,7 +102,7 @@ def read_result(path: str | os.PathLike[str]) -> Result | MixedGraph:
         raise FormatError(f"{path.name}: {error}") from None
 
 
-def _meta_of(document: object) -> Document:
+def meta_of(document: object) -> Document:
     meta = document.get("meta") if isinstance(document, dict) else None
     return meta if isinstance(meta, dict) else {}
 

@@ -6,7 +6,7 @@ A fresh result computes them from the last state on demand (`Searched`); a resul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
@@ -36,8 +36,8 @@ MOST_LISTED = 1_000_000
 
 
 class Unlisted(NamedTuple):
-    """Stands for the pairs that the empty set separates, if a file does not list them. These are all pairs without an
-    edge, except the listed pairs and the `unseparated` pairs (without a separating set). `rows`: the rows of the data.
+    """The pairs that the empty set separates, for a file that does not list them. These are all pairs without an edge,
+    except the listed pairs and the `unseparated` pairs (without a separating set). `rows`: the number of rows.
     """
 
     rows: int | None
@@ -51,10 +51,10 @@ class StoredGrounds:
     pag: PAG
     test: str | None  # the kind of test: "FisherZ", say
     exact: bool  # was the test perfect, an oracle?
-    n_rows: int | None  # the rows of the data; None if the test has none
+    n_rows: int | None  # the number of rows of the data; None if the test has no rows
     audit: Audit | None  # the audit of the data
     separations: Mapping[Pair, Separation] = field(repr=False)  # the separations that the file lists
-    unlisted: Unlisted | None  # the separations that it leaves out; None if it lists all
+    unlisted: Unlisted | None  # the separations that the file leaves out; None if it lists all
     kept: Mapping[Pair, float] = field(repr=False)  # for each edge the largest p-value among the tests that kept it
     marks: tuple[MarkReason, ...] = field(repr=False)  # every mark that a rule set, in order
     conflicts: tuple[MarkReason, ...] = field(repr=False)  # marks that a rule gives, but that were not set
@@ -119,8 +119,8 @@ class Searched:
     state: State = field(repr=False)  # the state from which a next step would start
     problem: Problem = field(repr=False)  # what the search worked on: the test, the choices, the audit of the data
     last: tuple[PAG, StepInfo] | None = field(repr=False)  # the graph after the last finished step, and its info
-    for_effects: Callable[[], State] | None = field(default=None, repr=False)
-    """Returns the state with additional sampled graphs, which serve effects only."""
+    for_effects: Callable[[], tuple[State, str | None]] | None = field(default=None, repr=False)
+    """Returns the state with additional sampled graphs, which are used for effects alone, and what stopped drawing."""
 
     @cached_property
     def pag(self) -> PAG:
@@ -161,11 +161,11 @@ class Searched:
 
     @property
     def marks(self) -> tuple[MarkReason, ...]:
-        return _reasons(self.state, self.state.evidence.log)
+        return reasons_of(self.state.evidence.log, self.state.nodes.numbered)
 
     @property
     def conflicts(self) -> tuple[MarkReason, ...]:
-        return _reasons(self.state, self.state.evidence.conflicts)
+        return reasons_of(self.state.evidence.conflicts, self.state.nodes.numbered)
 
     @cached_property
     def knowledge(self) -> tuple[Outcome, ...]:
@@ -187,7 +187,7 @@ class Searched:
         """The sampled graphs and those added for effects, which take a while to sample; None without sampled graphs."""
         if getattr(self.state, "posterior", None) is None:
             return None
-        state: Any = self.state if self.for_effects is None else self.for_effects()
+        state: Any = self.state if self.for_effects is None else self.for_effects()[0]
         return self._informed(state.posterior)
 
     def _informed(self, posterior: Posterior) -> Posterior:
@@ -200,22 +200,22 @@ class Searched:
 
     @cached_property
     def misfit(self) -> Misfit | None:
-        if self._sampled is None:
+        if self.sampled is None:
             return None
         with single_blas:
             return misfit_of(self.state, self.problem)
 
     @cached_property
     def probabilities(self) -> Probabilities | None:
-        if self._sampled is None:
+        if self.sampled is None:
             return None
         from anypag.search.by_scores.bayes import sees_hidden
 
         hidden, selection = sees_hidden(self.problem), self.problem.selection
-        return probabilities_of(self._informed(self._sampled), self.pag, hidden=hidden, selection=selection)
+        return probabilities_of(self._informed(self.sampled), self.pag, hidden=hidden, selection=selection)
 
     @cached_property
-    def _sampled(self) -> Posterior | None:
+    def sampled(self) -> Posterior | None:
         """The sampled graphs from which the answer was computed; None if no graphs were sampled."""
         posterior: Posterior | None = getattr(self.state, "posterior", None)
         return posterior if posterior is not None and posterior.n_samples else None
@@ -224,8 +224,8 @@ class Searched:
 Grounds = StoredGrounds | Searched
 
 
-def _reasons(state: State, rows: LogRows) -> tuple[MarkReason, ...]:
-    names = [state.nodes.names[k] for k in state.nodes.order]
+def reasons_of(rows: LogRows, names: Sequence[str]) -> tuple[MarkReason, ...]:
+    """The reasons of marks in the rows of a log, by the names of the nodes."""
     return tuple(
         MarkReason(names[j], names[i], Mark(mark), rule, tuple(names[k] for k in because if k >= 0))
         for rule, i, j, mark, *because in rows.tolist()

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from anypag.arrays import Flags
-from anypag.graphs.base import Marks, shortest_path, transitive
+from anypag.graphs.base import Marks, ancestry, arrows, shortest_path, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
@@ -35,7 +35,7 @@ COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive
 
 _SAY_SELECTION = (
     "a variable that is no cause by this statement may still be a cause of being in the sample, so it may have tails; "
-    "say `a !~> selection`, `selection before tier k` or selection_bias=False if you know that it is not"
+    "say `a !~> selection`, `selection before tier k` or selection_bias=False if you know that it is no such cause"
 )
 _SAY_NOT_SELECTED = (
     "two hidden causes of being in the sample look like one common cause among selected cases; "
@@ -71,7 +71,7 @@ class _Judge:
         return closed_with(self.facts, self._base, self.state, self.problem, final=self.final)
 
     def outcome(self, statement: Statement) -> Outcome:
-        """The outcome of a statement, and its cost if scores prefer graphs without it."""
+        """The outcome of a statement, with its cost if scores prefer graphs without it."""
         found, cost = self._became(statement), self._cost(statement)
         if not cost or found.became == "contradicted":
             return found
@@ -86,7 +86,7 @@ class _Judge:
             case PairStatement("joined"):
                 return _told(statement, "used", why="not tested")
             case PairStatement("not_joined"):
-                by_tests = getattr(self.state, "rival", None) is None  # scores rate only graphs without this edge
+                by_tests = getattr(self.state, "rival", None) is None  # else scores rated no graph with this edge
                 return self._not_joined(statement) if by_tests else _told(statement, "used", why="not tried")
         alone, closed = self._alone(statement), self._closed_alone(statement)
         against = self._against(alone, closed)
@@ -99,7 +99,7 @@ class _Judge:
             return _told(statement, "implied")
         narrowing = alone.not_causes & self.facts.not_selecting[:, None]
         if bool(narrowing.any()) and not isinstance(statement, stated.NotSelecting | stated.SelectionBefore):
-            return _told(statement, "used", why="fewer sets were tested; no mark follows from it")
+            return _told(statement, "used", why="fewer sets were tested, but no mark follows from the statement")
         return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
 
     def _cost(self, statement: Statement) -> str:
@@ -152,7 +152,7 @@ class _Judge:
         missing = alone.causes & ~_may_lead(marks, selection=selection) & is_seen[:, None]
         if not missing.any():
             return ""
-        a, b = (self._names[k] for k in self._first(missing))
+        a, b = (self.problem.nodes.numbered[k] for k in self._first(missing))
         return f"the graph that the data give has no path left by which {a} could cause {b}"
 
     def _broken(self, alone: Facts) -> str:
@@ -164,10 +164,10 @@ class _Judge:
             return ""
         joined = broken & (marks != Mark.NONE)
         i, j = self._first(joined if joined.any() else broken)
-        way = shortest_path((marks == Mark.ARROW) & (marks.T == Mark.TAIL), i, j)
+        way = shortest_path(arrows(marks), i, j)
         log = self._base.orientation.log
         rows = log[(log[:, 1] == way[1]) & (log[:, 2] == i) & (log[:, 3] == Mark.TAIL)]
-        path = " --> ".join(self._names[k] for k in way)
+        path = " --> ".join(self.problem.nodes.numbered[k] for k in way)
         return f"the data say {path}" + (f": {self._in_words(rows[0])}" if len(rows) else "")
 
     def _first(self, pairs: Flags) -> tuple[int, int]:
@@ -175,10 +175,6 @@ class _Judge:
         order = self.problem.nodes.order
         i, j = min(np.argwhere(pairs).tolist(), key=lambda pair: (int(order[pair[0]]), int(order[pair[1]])))
         return i, j
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return [self.problem.nodes.names[k] for k in self.problem.nodes.order]
 
     def _against_with_others(self, statement: Statement) -> str:
         """A clause: the data contradict this and other statements together, but none of them alone; empty otherwise."""
@@ -219,7 +215,7 @@ class _Judge:
 
     def _in_words(self, row: np.ndarray[tuple[int], np.dtype[np.int32]]) -> str:
         rule, i, j, mark, *because = (int(k) for k in row)
-        names = self._names
+        names = self.problem.nodes.numbered
         wanted = KnownMark(names[j], names[i], Mark(mark))
         a, c = (*because, -1)[:2]
         c = i if c < 0 else c  # R1 and similar rules use one node that is separated from the other end of the edge
@@ -260,7 +256,7 @@ class _Judge:
 
     def _unfinished(self, closed: Closed) -> str:
         is_all = all(one.closure is None or one.closure.finished for one in (closed, self._all))
-        return "" if is_all else "not all graphs that fit could be checked, so more may follow"
+        return "" if is_all else "not all graphs that fit could be checked, so more marks may follow"
 
     def _why_idle(self, statement: Statement, alone: Facts) -> str:
         if alone.unconfounded.any() and self.facts.selection:
@@ -282,7 +278,7 @@ class _Judge:
         kept = np.argwhere(np.triu(said & (self._base.orientation.marks != Mark.NONE)))
         if not len(kept):
             return _told(statement, "implied", why="the tests separated them")
-        names = self._names
+        names = self.problem.nodes.numbered
         i, j = sorted(kept[0].tolist(), key=lambda k: int(self.problem.nodes.order[k]))
         p = pair_p(self.state, self.problem.bound_test, i, j)
         tested = "no test was made" if math.isnan(p) else f"every test kept their edge, the largest p = {p:.3g}"
@@ -304,9 +300,8 @@ def _agree(facts: Facts, closed: Closed) -> bool:
 
 def _surely_lead(marks: Marks, not_selecting: Flags) -> Flags:
     """(n, n) is i a cause of j by a directed path, and not only a cause of selection?"""
-    arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
-    is_sure = arrow.any(axis=0) | not_selecting
-    return np.asarray(transitive(arrow & tail.T) & is_sure[:, None], np.bool_)
+    is_sure = (marks == Mark.ARROW).any(axis=0) | not_selecting
+    return np.asarray(ancestry(marks) & is_sure[:, None], np.bool_)
 
 
 def _may_lead(marks: Marks, *, selection: bool) -> Flags:

@@ -158,8 +158,8 @@ class _Items(ItemsView[tuple[str, str], Separation]):
         return zip(self._separations, found, strict=True)
 
 
-MOST_EDGES = 20_000
-MOST_GIVEN = 30  # the most neighbours that a partial correlation is given
+MOST_EDGES = 20_000  # in graphs with more edges, strengths are not computed
+MOST_GIVEN = 30  # the most neighbours that a partial correlation conditions on
 
 
 def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
@@ -179,7 +179,7 @@ def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
 
 
 def signs_of(test: CITest, x: Indices, y: Indices) -> Floats:
-    """(b,) 1 where two columns rise together, -1 where one falls as the other rises; 0 if one of them has no order."""
+    """(b,) 1 where two columns rise together, -1 where one falls as the other rises; 0 if one column has no order."""
     rows, is_number = getattr(test, "some_rows", None), getattr(test, "is_number", ())
     if rows is None or not is_number:
         return np.zeros(len(x))
@@ -194,7 +194,7 @@ def signs_of(test: CITest, x: Indices, y: Indices) -> Floats:
 
 
 def _correlations(pag: PAG, among: Callable[[list[int]], Floats], names: dict[str, int], edge: Edge) -> str:
-    """In words, the correlation of an edge's ends, and the partial one given up to 30 neighbours of either end."""
+    """In words, the correlation of an edge's ends, and the partial correlation given up to 30 of their neighbours."""
     others = dict.fromkeys([*pag.neighbours(edge.a), *pag.neighbours(edge.b)])
     given = [names[name] for name in others if name not in edge[:2]][:MOST_GIVEN]
     i, j = names[edge.a], names[edge.b]

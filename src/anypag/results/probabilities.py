@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from anypag.graphs.marks import EDGE_SYMBOLS, Mark, edge_symbol
+from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.graphs.pag import PAG
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anypag.search.state import State
 
 MOST_GRAPHS = 3  # how many of the most probable graphs are kept
-LEAST_ALTERNATIVE = 0.05  # the changes that go with an alternative are not reported if its share is smaller
+LEAST_ALTERNATIVE = 0.05  # an `Alternative` with a smaller share is reported without its changes
 
 States = tuple[tuple[str, float, float], ...]
 """The ways to join a pair, the most probable first: symbol (`""` for no edge), probability, share of sampled graphs."""
@@ -48,13 +48,13 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` has the states, from the first to the second name, of every pair that some sampled graph joins or whose ends
+    `pairs` has the states (symbols read from the first name) of every pair that some sampled graph joins or whose ends
     share a neighbour in the answer. `elsewhere` has the states of all other pairs. `causes` has two shares of graphs
     for (a, b): a causes b (directly or not) in every member of the graph's class; a causes b in no member. Other pairs
     have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges.
     If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are
     none. `changes` lists, for a pair, the changes of other pairs that go with its alternative. `as_sampled` has, for
-    each edge of the answer that knowledge changed, the symbol before the change.
+    each edge of the answer that was changed later (by knowledge, or to circles in time series), its symbol before that.
     """
 
     n_samples: int
@@ -89,7 +89,7 @@ class Probabilities:
         return yes, no, max(0.0, 1 - yes - no)
 
     def sampled(self, a: str, b: str, symbol: str) -> str:
-        """The symbol of an edge of the answer as sampled, before knowledge changed its marks."""
+        """The symbol of an edge of the answer as sampled, before its marks were changed (see `as_sampled`)."""
         if (b, a) in self.as_sampled:
             return reversed_symbol(self.as_sampled[b, a])
         return self.as_sampled.get((a, b), symbol)
@@ -136,7 +136,7 @@ def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection:
     causes = {(names[i], names[j]): (float(yes[i, j]), float(no[i, j])) for i, j in np.argwhere(no < 1) if i != j}
     pairs, elsewhere = _states_of_pairs(posterior)
     graphs = tuple((share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS])
-    answers = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))  # as sampled, and with knowledge
+    answers = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))  # as sampled, as shown
     n_classes, changes = int((posterior.sample.cold > 0).sum()), _changes(posterior, answers, pairs)
     about = (posterior.n_samples, posterior.expected_errors, posterior.best_score)
     ends, (was, now) = _pairs_of(names), answers
@@ -168,6 +168,10 @@ def edges_of(pag: PAG) -> Edges:
     return tuple((edge.a, edge.b, edge.symbol) for edge in pag.edges())
 
 
+def graph_of(edges: Iterable[tuple[str, str, str]], names: Sequence[str]) -> PAG:
+    return PAG.from_edges([Edge(a, b, *EDGE_SYMBOLS[symbol]) for a, b, symbol in edges], names)
+
+
 def _pairs_of(names: tuple[str, ...]) -> list[tuple[str, str]]:
     """All pairs, in the order of `states_of`."""
     return [(names[i], names[j]) for i, j in zip(*np.triu_indices(len(names), 1), strict=True)]
@@ -180,7 +184,7 @@ def _changes(
     from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES, changes_with, states_of
 
     states = states_of(posterior.pags)
-    differ = np.flatnonzero((np.concatenate([states, answers]) != states[0]).any(axis=0))  # the others never change
+    differ = np.flatnonzero((np.concatenate([states, answers]) != states[0]).any(axis=0))  # other pairs never change
     states, answers, every = states[:, differ], answers[:, differ], _pairs_of(posterior.names)
     ends = [every[k] for k in differ]
     found = {}
@@ -203,10 +207,7 @@ def _at_first(symbol: str) -> Mark:
 
 def reversed_symbol(symbol: str) -> str:
     """The edge written from its other end: `reversed_symbol("o->") == "<-o"`."""
-    if not symbol:
-        return symbol
-    left, right = EDGE_SYMBOLS[symbol]
-    return edge_symbol(right, left)
+    return symbol[::-1].translate({ord("<"): ">", ord(">"): "<"})
 
 
 LEAST_ROWS_PER_NUMBER = 1.0  # fewer rows for each parameter of the best graph are too few for the probabilities
@@ -222,8 +223,8 @@ class Misfit:
 
     A table may mislead without a reported misfit, for example if hidden causes leave no trace in it.
     `rows_per_number`: for a table with levels, the rows for each parameter of the best graph; None for other tables.
-    `share`: the share of pairs whose relation differs from that in tables simulated from the best graph; None without
-    rows. `worst`: the pairs that differ most. `curved`: the audit found a curve, or curved functions of the causes
+    `share`: the share of pairs whose relation differs from that in tables simulated from the best graph; None with too
+    few rows. `worst`: the pairs that differ most. `curved`: the audit found a curve, or curved functions of the causes
     explain most of the misfit.
     """
 

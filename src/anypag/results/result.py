@@ -1,4 +1,4 @@
-"""`Result`: what a search learned; fresh, resumed and saved results have the same fields."""
+"""`Result`: the graph that a search found, and its grounds. Fresh, resumed and saved results have the same fields."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ ITERATION = Object({**stored_fields(StepInfo), "seconds": Number(0, 1e12)}, get=
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Result:
-    """What a search learned.
+    """The graph that a search found, its grounds, and the steps of the search.
 
     `complete` is True if no further iteration could change the graph. Otherwise `stopped` says what ended the run
     ("max_r", "time", "tests", "interrupt", "stop", "error"), and the graph is that of the last finished iteration.
@@ -166,7 +166,7 @@ class Result:
 
     @property
     def n_rows(self) -> int | None:
-        """The rows of the data; None if the test has none (an oracle, a function)."""
+        """The number of rows of the data; None if the test has no rows (an oracle, a function)."""
         return self.grounds.n_rows
 
     @property
@@ -215,7 +215,7 @@ class Result:
 
     @cached_property
     def posterior(self) -> Posterior | None:
-        """How probable edges, marks and ancestors are, for methods that sample graphs ("bayes"); else None."""
+        """How probable edges, marks and ancestors are, for methods that sample graphs ("auto", "bayes"); else None."""
         found, known = self.grounds.posterior, self.choices.knowledge
         if found is None or not known:
             return found
@@ -289,7 +289,7 @@ class Result:
 
     @cached_property
     def withdrawn(self) -> tuple[Withdrawn, ...]:
-        """Marks of earlier iterations whose claims later ones withdrew; this happens only on data."""
+        """Marks of earlier iterations whose claims later iterations withdrew; this happens only on data."""
         return tuple(withdrawn_from(self))
 
     @property
@@ -414,7 +414,7 @@ class Result:
         return "\n".join([*told, *self._edges_told()])
 
     def _edges_told(self) -> list[str]:
-        """The graph as text; for sampled graphs with probabilities and an explanation of them."""
+        """The graph as text, with probabilities and their explanation if graphs were sampled."""
         from anypag.explain.facts import what_to_say
         from anypag.explain.sampled import why_unlikely
         from anypag.explain.summary import contexts_told, edge_lines

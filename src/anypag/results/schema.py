@@ -11,7 +11,7 @@ import base64
 import binascii
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
@@ -23,14 +23,14 @@ from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked
 from anypag.data.sources.data_sets import DataSets
 from anypag.errors import Option, Sentence
-from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark, MarkReason, Separation, edge_symbol
+from anypag.graphs.marks import EDGE_SYMBOLS, Mark, MarkReason, Separation, edge_symbol
 from anypag.graphs.pag import PAG
 from anypag.graphs.rules import RULES
 from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.statements import KnownMark, Outcome
 from anypag.markup import plain
 from anypag.results.grounds import StoredGrounds, Unlisted
-from anypag.results.probabilities import Change, Misfit, Probabilities, edges_of
+from anypag.results.probabilities import Change, Misfit, Probabilities, edges_of, graph_of
 from anypag.results.result import ITERATION, Iteration, Result
 from anypag.results.stability import FAILURES, Resample, Stability
 from anypag.search.problem import Chosen
@@ -71,15 +71,9 @@ SCORE = As(
     lambda score, _: -math.inf if score is None else score,
 )
 """A score; null before any graph was scored. In memory, null is minus infinity."""
-
-
-def _graph(rows: Iterable[tuple[str, str, str]], variables: Variables) -> PAG:
-    return PAG.from_edges([Edge(a, b, *EDGE_SYMBOLS[symbol]) for a, b, symbol in rows], variables.names)
-
-
-EDGES = As(ListOf(EDGE), lambda graph, _: edges_of(graph), _graph)
+EDGES = As(ListOf(EDGE), lambda graph, _: edges_of(graph), lambda rows, variables: graph_of(rows, variables.names))
 """A graph over the variables of the file: its edges as `[a, b, "o->"]`."""
-EDGE_TUPLES = As(ListOf(EDGE), back=lambda rows, variables: edges_of(_graph(rows, variables)))
+EDGE_TUPLES = As(ListOf(EDGE), back=lambda rows, variables: edges_of(graph_of(rows, variables.names)))
 """The edges of a graph as `(a, b, "o->")`."""
 OWN_GRAPH = As(
     Object({"nodes": ListOf(Text()), "edges": Form()}, get=dict.__getitem__),
@@ -218,7 +212,7 @@ class Packed(Form):
 
 
 def _posterior() -> Object:
-    """The form of sampled graphs. The dataclass declares their arrays, and checkpoints use the same declaration."""
+    """The form of sampled graphs. `GraphSample` declares the arrays, for checkpoints too."""
     from anypag.search.by_scores.posterior import GraphSample, Posterior
 
     arrays: dict[str, Form] = {name: Maybe(Packed(form)) for name, form in stored_fields(GraphSample).items()}
@@ -257,7 +251,7 @@ def _stability(said: dict[str, Any], variables: Variables) -> Stability:
     refuse_unless(all(place < len(edges) for place in places), 'places in "edges"', max(places, default=None))
     counts = np.bincount(places, minlength=len(edges)).tolist() if places else [0] * len(edges)
     refuse_unless(counts == [count for *_, count in edges], 'counts of the "graphs" that have each edge', counts)
-    graphs = tuple(_graph([edges[k][:3] for k in chosen], variables) for chosen in rows)
+    graphs = tuple(graph_of([edges[k][:3] for k in chosen], variables.names) for chosen in rows)
     return Stability(variables.names, graphs, **said)
 
 

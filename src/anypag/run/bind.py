@@ -149,7 +149,7 @@ def wait_told(problem: Problem, method: Algorithm) -> Sentence | None:
     if seconds <= MOST_SECONDS:
         return None
     took = _duration_told(n, rows, seconds, "takes")
-    return Sentence(f"The {took}{most}. With {Option('time_budget')} it ends earlier, with the best graph until then.")
+    return Sentence(f"The {took}{most}. With {Option('time_budget')} it ends earlier, with the best graph so far.")
 
 
 def _too_long(n: int, rows: int, seconds: float, most: str = "") -> Sentence:

@@ -44,7 +44,7 @@ class Bootstrap:
     `Stability` lacks (`s.explain`, `s.effect`, `s.save`, ...).
 
     Args:
-        result: of the whole data; its explanations, tables, files and pictures show the frequencies.
+        result: the result of the whole data; its explanations, tables, files and pictures show the frequencies.
     """
 
     def __init__(self, result: Result) -> None:

@@ -27,15 +27,7 @@ from anypag.results.grounds import Searched
 from anypag.results.result import Iteration, Result
 from anypag.run.bind import bind, bind_again, wait_told
 from anypag.run.clock import Clock, Stopped
-from anypag.run.watcher import (
-    Estimated,
-    Listeners,
-    Watcher,
-    drawn_for_effects,
-    drawn_until_stopped,
-    interruptible,
-    showing,
-)
+from anypag.run.watcher import Estimated, Listeners, Watcher, drawn_until_stopped, interruptible, showing
 from anypag.search.algorithm import Algorithm, algorithm
 from anypag.search.node_order import order_nodes
 from anypag.search.problem import Problem
@@ -126,7 +118,7 @@ class Search:
         return single_blas if self.problem.test.batch > 1 else nullcontext()
 
     def run(self, watcher: Watcher | None = None, *, latest: Result | None = None) -> Result:
-        """Run all steps, from `latest` if it is given, until the watcher stops the run. The default watcher
+        """Run all steps, from `latest` if it is given, unless the watcher stops the run. The default watcher
         knows the budgets and `stop` of the choices. The result always has the graph of the last finished step.
         """
         watcher = Watcher(self.problem.choices, self.problem.test) if watcher is None else watcher
@@ -167,7 +159,7 @@ class Search:
         last = (history[-1].pag, history[-1].info) if history else None
         about = (algorithm(problem.choices.method).name, problem.choices, history, complete, stopped)
         spent = sum(item.seconds for item in history)
-        grounds = Searched(state, problem, last, partial(drawn_for_effects, state, problem, spent))
+        grounds = Searched(state, problem, last, partial(drawn_until_stopped, state, problem, spent))
         reading, chosen = reading_of(self._data_or_test), problem.chosen
         return Result(*about, grounds, source=self._source, reading=reading, sets=self.sets, chosen=chosen)
 
@@ -208,14 +200,14 @@ def learn(
     Args:
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
         method: "auto" (the default) runs "icd", then samples a posterior over graphs. It stops after "icd" if there is
-            no score, the posterior would take long, or an option was chosen that only searches by tests have (`max_r`,
-            `r0`, `initial`); `result.chosen` says why. By tests: "icd", "icd-paper" (Algorithm 1 exactly as published),
-            "fci", "anytime-fci", "rfci", "fci+". By scores: "bayes" (the posterior alone), "boss" (assumes that nothing
-            is hidden), "gfci". Or an `anypag.search.algorithm.Algorithm` of your own.
+            no score, the posterior would take long, `singular` is "keep", or an option only for tests was chosen
+            (`max_r`, `r0`, `initial`); `result.chosen` says why. By tests: "icd", "icd-paper" (Algorithm 1 exactly as
+            published), "fci", "anytime-fci", "rfci", "fci+". By scores: "bayes" (the posterior alone), "boss" (assumes
+            that nothing is hidden), "gfci". Or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
         test: the test for a table: "auto", "fisherz", "permutation", "mixed", ... (`docs/tests.md`), or a function
             f(x, y, z) -> p.
-        max_r: the largest condition set; None for no limit.
+        max_r: the size of the largest condition sets; None for no limit.
         time_budget: seconds after which the run ends with the last finished graph; reading the data counts,
             compiling does not.
         max_tests: the number of tests after which the run ends in the same way; an oracle may exceed it by one batch.
@@ -227,16 +219,16 @@ def learn(
         initial: a PAG to start from; its marks and missing edges are taken as known. In a PAG, A o-o B o-o C without an
             edge between A and C says that B is no collider: if B is one, give its arrowheads.
         r0: the size of the first condition sets.
-        max_sets: if an edge has more condition sets than this in one iteration, only sets without variables that the
-            marks rule out as causes are tested. The default is 0 (for every edge) with exact tests, 1,000 on data. For
-            sets of one or two variables it is 100 times as high, unless the test takes one question at a time.
+        max_sets: if an edge has more condition sets than this in one iteration, it is tested only given variables that,
+            by the marks so far, may cause one of its ends. The default is 0 (every edge) with exact tests, 1,000 on
+            data. For sets of up to two variables it is 100 times as high, unless the test takes one question at a time.
         sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
-            is "largest-p" for "auto", "icd" and "bayes" on data, else "first".
+            is "largest-p" for "auto", "icd" and "bayes" on data, else (or if the test takes one question at a time)
+            "first".
         possible_dsep: for "fci" and "gfci", the nodes of Possible-D-Sep that condition sets may have: "all", or only
             those "on-paths" between the two variables, which suffice and give far fewer sets.
-        dsep_max_r: the largest condition sets of the Possible-D-Sep phase; None for no limit but `max_r`.
-        effort: how long to search by score ("auto", "bayes", "boss", "gfci"): 1 is fast, 5 thorough; work grows with
-            it.
+        dsep_max_r: the size of the largest condition sets of the Possible-D-Sep phase; None for no limit but `max_r`.
+        effort: how long to search by score ("auto", "bayes", "boss", "gfci"). 1 is fast, 5 is thorough (more work).
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
         knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
             `result.knowledge` has the outcome of each statement.
@@ -246,8 +238,8 @@ def learn(
             out, then rows with gaps; a warning says which), "error", "drop" (rows) or "pairwise".
         transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. Tests then see
             any monotone dependence, and lose almost nothing on Gaussian data. The whole table is then read into memory.
-        singular: what to do with columns that are exact functions of others, constants and identifiers: "auto" (leave
-            them out; a warning says which), "error", or "keep" (keep functions; the others are errors).
+        singular: what to do with constants, identifiers and columns that are exact functions of others: "auto" (leave
+            them out; a warning says which), "error", or "keep" (keep functions; constants and identifiers are errors).
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
             one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
             warning then says so.
@@ -304,13 +296,13 @@ def with_draws(result: Result, listeners: Listeners) -> Result:
     interrupted, no graphs are drawn. If the drawing is interrupted, `stopped` of the result becomes "interrupt".
     """
     grounds = result.grounds
-    if not isinstance(grounds, Searched) or result.probabilities is None:
+    if not isinstance(grounds, Searched) or grounds.sampled is None:
         return result
     state, ended, spent = grounds.state, result.stopped, listeners.clock.seconds
     if ended != "interrupt":
         state, ended = drawn_until_stopped(state, grounds.problem, spent, listeners)
     stopped = ended if ended == "interrupt" else result.stopped
-    return replace(result, stopped=stopped, grounds=replace(grounds, for_effects=lambda: state))
+    return replace(result, stopped=stopped, grounds=replace(grounds, for_effects=lambda: (state, ended)))
 
 
 def may_draw(result: Result) -> bool:
@@ -362,8 +354,8 @@ def iterate(
     n_jobs: int | None = None,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
-    """The steps of a search: one per iteration r, then one per step of the search by scores. Leave the loop when you
-    have seen enough.
+    """The steps of a search: first one for each r of the search by tests, then those of the search by scores, if the
+    method has both. Leave the loop when you have seen enough.
 
     Args: as for `learn`; `tick` is called before every batch of tests.
 

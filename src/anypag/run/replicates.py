@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, Self, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -105,8 +106,8 @@ class Allowed(NamedTuple):
 
     choices: Choices  # the choices of the whole run, with the number of tests that this replicate may use
     until: float | None
-    """The `time.time` when it must end. A duration would not include the time that a replicate waits for a worker. If
-    the clocks of two machines differ, budgets are wrong by the difference.
+    """The `time.time` when the replicate must end. A duration would not include the time that a replicate waits for a
+    worker. If the clocks of two machines differ, budgets are wrong by the difference.
     """
 
     def from_now(self) -> Choices:
@@ -138,8 +139,8 @@ def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Replicate]:
     """The replicates of these numbers, as they finish. `rows` go once to each worker. `left` is called when a replicate
-    is dispatched, and returns its budgets. Two replicates are dispatched for each worker, with a budget only one,
-    because dispatched replicates share the rest of the budget. With `max_tests` they are not dispatched in batches.
+    is dispatched, and returns its budgets. Two replicates are dispatched per worker. With a budget it is only one,
+    because dispatched replicates share the rest of the budget. With `max_tests` a task has only one replicate.
     """
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
@@ -204,13 +205,14 @@ class Budget:
             self.n_tests += made.n_tests
 
 
-class Replicates:
+class Replicates(AbstractContextManager["Replicates"]):
     """The graphs of the resamples done so far, by number of resample; use it in a `with` statement. After `keep` they
     are also in a file. The file does not fix the number of resamples: a run of 100 can be extended to 500.
     """
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self._names, self._written_at = names, time.monotonic()
+        self._names, self._n_added = names, 0
+        self._begun = self._written_at = time.monotonic()
         self.graphs, self._fresh = dict[int, PAG](), dict[int, PAG]()
         self.failures = dict[int, Failure]()
         self._store: Store | None = None
@@ -220,9 +222,11 @@ class Replicates:
         self._store = store_of_run(path, facts, {"failures": []}, self._take_up, resume=resume)
 
     def add(self, k: int, graph: PAG) -> None:
-        """Add a finished resample; it is written within seconds."""
+        """Add a finished resample. If resamples take seconds on average, each is written at once."""
         self.graphs[k] = self._fresh[k] = graph
-        if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
+        self._n_added += 1
+        now = time.monotonic()
+        if max(now - self._written_at, (now - self._begun) / self._n_added) >= SECONDS_BETWEEN_WRITES:
             self.write()
 
     def missing(self, n: int) -> list[int]:
@@ -236,9 +240,6 @@ class Replicates:
             self._store.write({"failures": failures}, arrays)
         self._fresh.clear()
         self._written_at = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         try:

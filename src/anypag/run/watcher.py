@@ -66,7 +66,7 @@ class Watcher:
         return asked if self._test.distinct else self._test.evaluated - self._evaluated_before
 
     def before_batch(self, progress: Progress) -> None:
-        """Return if the run may continue, else raise."""
+        """Before a batch: raise if the run should end; else write new answers and report the progress."""
         self._in_step = progress.n_asked
         self._signals.check()
         with self._signals.held():
@@ -92,16 +92,11 @@ class Watcher:
             raise Stopped("stop")
 
 
-def drawn_for_effects(state: State, problem: Problem, spent: float, listeners: Listeners | None = None) -> State:
-    """The state of a search, with additional sampled graphs for effects, as `drawn_until_stopped` draws them."""
-    return drawn_until_stopped(state, problem, spent, listeners)[0]
-
-
 def drawn_until_stopped(
     state: State, problem: Problem, spent: float, listeners: Listeners | None = None
 ) -> tuple[State, str | None]:
     """The state of a search, with the graphs for effects drawn so far, and what stopped the drawing: a signal, the time
-    budget (of which the search used `spent` seconds), or None if nothing stopped it.
+    budget (of which the search used `spent` seconds), or None if nothing stopped it or no time was left to begin.
     """
     from anypag.search.by_scores.bayes import BayesState, draws_for_effects
 

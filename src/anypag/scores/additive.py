@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from anypag.ci.additive import Additive
 
 FUNCTIONS = 5  # how many of the additive test's functions are used, from the first on
-ALIKE = 1e-8  # columns are in the same order if their normal scores differ in at most this share of their variance
+ALIKE = 1e-8  # a smaller share of variance counts as 0: then one column determines another, or a function adds nothing
 
 
 def additive_score(test: Additive, gamma: float) -> MixedScore:

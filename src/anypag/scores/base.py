@@ -5,8 +5,8 @@ its parents, or the nodes joined by `---`. The score of a graph is the sum over 
 component. So after a change of one edge at most two components are scored again. Larger is better; the unit is that of
 a log-likelihood.
 
-Three compiled functions do the work: `component` for chains, `adding` and `removing` for searches over orders. They
-have the same signatures in all scores (`anypag._kernels.gaussian_score`); a search knows nothing of the data.
+Three compiled functions do the work: `component` for Markov chains, `adding` and `removing` for searches over orders.
+They have the same signatures in all scores (`anypag._kernels.gaussian_score`); a search knows nothing of the data.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from anypag._kernels.patience import as_argument
 from anypag.arrays import Counts, Floats
 
-MOST_WORTHS = 1 << 23  # the most entries of `Trees.worth`, 12 bytes each with `child`; only those written take memory
+MOST_WORTHS = 1 << 23  # the most entries of `Trees.worth`; an entry and its `child` take 12 bytes once written
 GAMMA = 0.5
 """Gamma of EBIC: an edge costs log(n) / 2 plus log(p), as p · (p - 1) / 2 edges are possible (`docs/accuracy.md`)."""
 FEW_VARIABLES = 15  # for up to this many variables, graphs for effects are sampled with plain BIC
@@ -63,7 +62,7 @@ class Score(ABC):
     hidden: ClassVar[bool]  # can it score `<->` and `---`? Otherwise it scores DAGs only
     kernels: ClassVar[tuple[str, str, str, str]]
     """A file of `anypag._kernels`, and the names that `component`, `adding` and `removing` have there."""
-    fit_rows: ClassVar[int] = 1  # the rows of `fits[v]`, in which a chain keeps a fit (`_kernels.gaussian_score`)
+    fit_rows: ClassVar[int] = 1  # rows of `fits[v]`, where a chain keeps a component's fit (`_kernels.gaussian_score`)
     names: tuple[str, ...]
     n: int  # the number of rows
 
@@ -102,7 +101,7 @@ class Score(ABC):
         return self._kernel(self.kernels[3])
 
     def _kernel(self, name: str) -> Any:
-        return as_argument(getattr(import_module(f"anypag._kernels.{self.kernels[0]}"), name))
+        return getattr(import_module(f"anypag._kernels.{self.kernels[0]}"), name)
 
     @cached_property
     def of_parents(self) -> Trees:
@@ -116,7 +115,7 @@ class Score(ABC):
 
     @cached_property
     def made_ahead(self) -> dict[bytes, Any]:
-        """A cache of results that threads computed before the step that needs them: swept orders, and cooled chains."""
+        """A cache of results that threads computed before a step needs them: orders after a sweep, cooled chains."""
         return {}
 
     @cached_property

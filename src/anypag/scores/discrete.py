@@ -16,7 +16,7 @@ from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Score
 from anypag.scores.merged_levels import merged
 
-MOST_LEVELS = 100  # of a column; with more, its tables are nearly empty and no parent raises the score
+MOST_LEVELS = 100  # the most levels of a column; with more, its tables are nearly empty and no parent raises the score
 
 MOST_LEVELS_OF_A_CHILD = 6
 """A column with more levels is never a child of a hidden column. Between two columns with r levels an edge has (r - 1)²
@@ -63,7 +63,7 @@ class DiscreteScore(Score):
         object.__setattr__(self, "n_levels", self.n_levels or tuple((self.levels.max(axis=1) + 1).tolist()))
         object.__setattr__(self, "rarity", self.rarity or (0.0,) * len(self.names))
         if not self.ess > 0:
-            raise ParameterError(f"ess is above 0; got {self.ess}.")
+            raise ParameterError(f"ess must be above 0; got {self.ess}.")
         for name, levels, highest in zip(self.names, self.n_levels, self.levels.max(axis=1), strict=True):
             if highest < 1:
                 raise DataError(f"Column {name!r} is constant; nothing can be learned about it. Leave it out.")
@@ -124,7 +124,7 @@ class DiscreteScore(Score):
 
     @cached_property
     def association(self) -> Floats:
-        """(p, p) how much an edge of two variables adds to the score before its price, in nats per row; at least 0."""
+        """(p, p) what an edge between two variables adds to the score before its price, in nats per row; at least 0."""
         from anypag._kernels.discrete_score import of_set
 
         rest, p = (*self.bound[1:], np.zeros(1, np.int64)), len(self.names)
@@ -145,7 +145,7 @@ class DiscreteScore(Score):
         return replace(self, names=names, levels=levels, n_levels=n_levels, rarity=rarity)
 
     def with_hidden(self, hidden: npt.NDArray[np.uint8], n_levels: Sequence[int]) -> Self:
-        """The score with hidden columns appended, of which `hidden` has the (k, n) levels; cached counts stay valid."""
+        """The score with further, hidden columns; `hidden` has their (k, n) levels. Cached counts stay valid."""
         names = (*self.names, *(f"hidden {h + 1}" for h in range(len(hidden))))
         levels = np.vstack([self.levels, hidden.astype(np.int32)])
         rarity = (*self.rarity, *(0.0 for _ in hidden))

@@ -13,9 +13,9 @@ from anypag.arrays import Floats
 from anypag.errors import DataError, ParameterError
 from anypag.scores.base import Bound, Score
 
-STOP = 0.01  # far less than the differences of log-likelihood between graphs
+STOP = 0.01  # a fit ends when a sweep raises the log-likelihood by less than this; graphs differ by far more
 MOST_REMEMBERED = 1 << 22  # the size of the cache of `_kernels.gaussian_score.adding`, in numbers
-MOST_PARAMETERS = 64  # of a district whose fit is kept; a larger district is fitted again for every edge that is tried
+MOST_PARAMETERS = 64  # the most parameters of a district whose fit is kept; a larger one is fitted again for every edge
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class GaussianScore(Score):
 
     def __post_init__(self) -> None:
         if not self.discount >= 0 or not self.gamma >= 0:
-            raise ParameterError(f"discount and gamma are 0 or more; got {self.discount} and {self.gamma}.")
+            raise ParameterError(f"discount and gamma must be 0 or more; got {self.discount} and {self.gamma}.")
         if self.n < (p := len(self.names)) + 2:
             raise DataError(
                 f"A score for {p} variables needs at least {p + 2} rows; got {self.n}. "

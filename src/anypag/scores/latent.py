@@ -20,8 +20,8 @@ from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 from anypag.threads import Look, do_nothing, in_turns
 
-IMPOSSIBLE = -1e15
-MOST_CELLS = 1 << 18  # the largest table of a child, given its parents and hidden causes, that is fitted
+IMPOSSIBLE = -1e15  # the score of a component that is too large to be fitted
+MOST_CELLS = 1 << 18  # the most cells of a table that is fitted: of a child, given its parents and hidden causes
 MOST_STATES = 100  # the most joint states of hidden causes with common children that are fitted
 SWEEPS = 60  # the most sweeps of EM for a final score; rough comparisons of graphs use fewer
 STARTS = 2  # random starts of EM for a final score without given levels
@@ -65,7 +65,7 @@ class LatentScore:
         self._nodes: dict[tuple[int, bytes], float] = {}
 
     def of(self, dag: LatentDAG, hidden: HiddenLevels | None = None, sweeps: int = SWEEPS) -> float:
-        """The score of a DAG, by at most `sweeps` sweeps of EM from `hidden`, (k, rows) levels, or a random start."""
+        """The score of a DAG by at most `sweeps` sweeps of EM from the levels `hidden` (k, rows), or a random start."""
         alone = np.flatnonzero(~dag.children.any(axis=0))
         parents = np.ascontiguousarray(dag.parents.T)
         plain = sum(self._of_node(v, parents[v]) for v in alone.tolist())
@@ -112,11 +112,11 @@ class LatentScore:
         return self._nodes[key]
 
     def _fit(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
-        """The better of the cached fit and a new one; no new one is made if the cached fit had as many sweeps."""
+        """The better of the cached fit and a new fit, made only for more sweeps or for a final score from `hidden`."""
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
         done, known = self._fits.get(key, (0, None))
-        if known is not None and done >= sweeps and (hidden is None or sweeps < SWEEPS):  # else start at `hidden`
+        if known is not None and done >= sweeps and (hidden is None or sweeps < SWEEPS):  # else fit again
             return known
         found = self._fitted(component, hidden, sweeps)
         best = found if known is None or found.score > known.score else known

@@ -21,7 +21,7 @@ from anypag.graphs.pag import MAG, PAG
 from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.rules import CLOSURE, KNOWN, RULES, rules_after_0
 from anypag.graphs.validity import completed, validate
-from anypag.knowledge.closure import MOST_TRIALS, Closure, SeparationsOf, close, orient_with_knowledge, seeded
+from anypag.knowledge.closure import MOST_TRIALS, Closure, SeparationsOf, close, new_rows, orient_with_knowledge, seeded
 from anypag.knowledge.facts import Facts
 from anypag.search.algorithm import Algorithm
 from anypag.search.orient import SepsetColliders, given_marks
@@ -30,7 +30,7 @@ from anypag.search.progress import Progress, Tick
 from anypag.search.state import AnyState, State, StepInfo
 from anypag.threads import Look, do_nothing
 
-FEWEST_TRIALS = 20
+FEWEST_TRIALS = 20  # the fewest trials of the exact closure
 WORK = 100_000  # the limit on (trials of the exact closure) · (edges): a second or two of work
 
 
@@ -96,7 +96,7 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """All marks that follow from graph and facts: by rules and, if needed, exact closure (trials / `share`)."""
+    """All marks that follow from graph and facts, by rules or exact closure; `share` divides the closure's trials."""
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)
@@ -104,7 +104,7 @@ def closed_with(
     closure = close(base.orientation.marks, base.mag, facts, trials, look)
     if closure.agrees is False:
         return Closed(by_rules, closure)
-    extra = _rows(CLOSURE, by_rules.marks, closure.marks)
+    extra = new_rows(CLOSURE, by_rules.marks, closure.marks)
     return Closed(Orientation(closure.marks, np.concatenate([by_rules.log, extra]), by_rules.conflicts), closure)
 
 
@@ -114,11 +114,11 @@ def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, final: b
         return orient_with_knowledge(given, base.colliders, facts, state.skeleton, final=final, look=look)
     marks, log, conflicts = base.orientation  # marks from scores stay; known marks replace circles
     start = seeded(marks, facts)
-    rows = _rows(KNOWN, marks, start)
+    rows = new_rows(KNOWN, marks, start)
     if base.colliders is None:
         return Orientation(start, np.concatenate([log, rows]), conflicts)
     found = orient_with_knowledge(marks, base.colliders, facts, state.skeleton, final=final, look=look)
-    more = _rows(CLOSURE, start, np.where(start == Mark.CIRCLE, found.marks, start))
+    more = new_rows(CLOSURE, start, np.where(start == Mark.CIRCLE, found.marks, start))
     return Orientation(found.marks, np.concatenate([log, rows, more]), conflicts)
 
 
@@ -148,13 +148,6 @@ def contradictions(base: Orientation, marks: Marks) -> LogRows:
     i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
     stands = marks[i, j]
     return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)
-
-
-def _rows(rule: int, before: Marks, after: Marks) -> LogRows:
-    """A row of the log for each new mark."""
-    i, j = np.nonzero((after != before) & (after > Mark.CIRCLE))
-    none = np.full(len(i), -1)
-    return np.column_stack([np.full(len(i), rule), i, j, after[i, j], none, none]).astype(np.int32)
 
 
 def _without_edges(state: AnyState, facts: Facts) -> AnyState:

@@ -1,7 +1,7 @@
 """The evidence for a graph, kept for explanations: p-values of pairs, how each mark was set, conflicts.
 
-A step appends its p-values as a batch. Batches are merged when p-values are read, which few steps do (`series.shifts`).
-Pairs that a pass separated given the empty set are not recorded: the test can give their p-values (`results.pairs`).
+A step appends its p-values as a batch. Batches are merged when they are read (steps of `series.shifts` do so), or when
+there are 64. Pairs that a pass (`ci.passes`) separated by the empty set have no record: the test can answer again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anypag.graphs.orientation import LogRows
 from anypag.graphs.rules import RULES
 from anypag.stored import Array, Nested, rule_rows, stored
 
-MOST_BATCHES = 64  # with more batches than this they are merged
+MOST_BATCHES = 64  # one more batch, and these are merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -
 
 
 class PairBatch(NamedTuple):
-    """Pairs of n nodes, their p-values, and the iteration r that separated them; None if tests kept their edges."""
+    """Pairs of n nodes, their p-values, and the iteration r that separated them (None if tests kept their edges)."""
 
     n: int
     x: Indices

@@ -1,4 +1,4 @@
-"""Asks the test of a step: in batches that are counted, with a tick (the progress callback) before each batch."""
+"""Asks the test the questions of a step, in counted batches, with a tick (the progress callback) before each batch."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Inquiry:
 
     @property
     def passes(self) -> Passes | None:
-        """The test's `Passes`; None if a wrapper changes answers, repeats are not counted, or tests are limited."""
+        """The test's `Passes`, if any; None if a wrapper changes answers, tests are limited, or repeats count once."""
         test = self.problem.test
         form: Passes | None = getattr(with_its_answers(test), "passes", None)
         return None if test.distinct or test.limit is not None else form
@@ -216,7 +216,7 @@ class Asked:
 
     @property
     def keys(self) -> Keys | None:
-        """All questions counted, as a sorted table of keys; None if repeated questions count too, or none was asked."""
+        """All questions counted, as a table of their keys; None if repeated questions count too, or none was asked."""
         if not self._distinct or not len(fresh := np.concatenate([np.empty((0, 2), np.uint64), *self._fresh])):
             return self._before
         fresh = fresh[np.lexsort(fresh.T)]

@@ -41,6 +41,11 @@ class Nodes:
         return len(self.names)
 
     @cached_property
+    def numbered(self) -> tuple[str, ...]:
+        """The names, in the order of the numbers."""
+        return tuple(self.names[k] for k in self.order)
+
+    @cached_property
     def is_renumbered(self) -> bool:
         """Do the numbers of nodes differ from those of the test?"""
         return not np.array_equal(self.order, np.arange(len(self.order)))

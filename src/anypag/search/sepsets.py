@@ -80,7 +80,7 @@ class Sepsets:
         return tuple(int(k) for k in row[row >= 0])
 
     def adding(self, x: Indices, y: Indices, z: Indices) -> Self:
-        """The sets with those in `z` (k, w; padded with -1) added for the pairs x, y; the last set of a pair counts."""
+        """These sets, with the sets `z` (k, w; padded with -1) for the pairs x, y; the last set of a pair counts."""
         if not len(x):
             return self
         low, high = np.minimum(x, y).astype(np.int64), np.maximum(x, y).astype(np.int64)

@@ -65,12 +65,12 @@ class State:
     sepsets: Sepsets = stored(Nested(Sepsets))
     settled: Flags = stored(Array("bool", SQUARE))
     """(n, n) True for edges that are not tested again: an exact test kept them, or they are known to exist."""
-    evidence: Evidence = stored(Nested(Evidence))  # kept for explanations; few steps read it
+    evidence: Evidence = stored(Nested(Evidence))  # p-values, how marks were set, conflicts; for explanations
     phase: str = stored(Text(), default="iteration")
     """The kind of the next step, for algorithms that have several kinds."""
     done: bool = stored(Flag(), default=False)
     adjacency_marks: Marks | None = stored(marks_matrix(), default=None)
-    """The graph after FCI's adjacency phase. Possible-D-Sep is computed from it."""
+    """FCI: the marks after the adjacency phase and R0, for Possible-D-Sep. FCI+: with the arrowheads of a round."""
     checked: Counts = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
     checked_paths: frozenset[tuple[int, ...]] = stored(PATHS, default=frozenset())

@@ -25,7 +25,7 @@ SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is loo
 
 
 def series_findings(windows: Lagged) -> list[Finding]:
-    """The properties of a time series that weaken a result, each with a remedy. Several data sets are centred first."""
+    """The properties of a time series that weaken a result. Several data sets are each centred first."""
     windows = replace(windows, table=windows.table.within_sets())
     left = _unexplained(windows)
     found = (*_unlike_units(windows), *_wandering(windows), *_left_over(windows, left), *_seasons(windows, left))
@@ -50,7 +50,7 @@ def _within(windows: Lagged, i: int) -> Floats:
 
 
 def _unlike_units(windows: Lagged) -> list[Finding]:
-    """Processes whose level differs from unit to unit more than it changes within them."""
+    """A warning about processes whose level differs more between units than it changes within them."""
     table, n_units = windows.table, len(np.unique(windows.units))
     if n_units in (1, table.n):
         return []
@@ -59,15 +59,15 @@ def _unlike_units(windows: Lagged) -> list[Finding]:
     share = {name: 1 - by_chance * size for name, size in part.items()}
     large = [name for name, size in share.items() if size > MOST_BETWEEN]
     message = (
-        f"Most of the variance of {listed(large, 5)} is between units, and lasting. The reasons why units differ act "
-        "as hidden causes at every lag."
+        f"Units differ lastingly in {listed(large, 5)}: most of the variance is between units. The reasons why units "
+        "differ act as hidden causes at every lag."
     )
     remedy = "Subtract the mean of each unit, or take differences in time."
     return [warning("units", large, message, remedy)] if large else []
 
 
 def _wandering(windows: Lagged) -> list[Finding]:
-    """Processes with a trend or a unit root, or nearly so."""
+    """Warnings about processes with a trend, or with a unit root or nearly one."""
     table, k, found = windows.table, windows.window.k, []
     time = np.arange(table.n, dtype=np.float64)
     for i in _columns(windows):
@@ -85,7 +85,7 @@ def _wandering(windows: Lagged) -> list[Finding]:
 
 
 def _unexplained(windows: Lagged) -> dict[str, Floats]:
-    """The residuals of each process after a linear regression on all the past in the window."""
+    """The residuals of each process after a linear regression on all the past in the window; {} for few windows."""
     table, k = windows.table, windows.window.k
     past = table.values[:, k:]
     chosen = _columns(windows)
@@ -98,7 +98,7 @@ def _unexplained(windows: Lagged) -> dict[str, Floats]:
 
 
 def _left_over(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
-    """Processes whose memory is longer than the window."""
+    """A warning about processes whose memory is longer than the window."""
     is_next = np.diff(windows.runs) == 0
     found = {name: _correlation(rest[1:][is_next], rest[:-1][is_next]) for name, rest in left.items()}
     large = {name: size for name, size in found.items() if abs(size) > MOST_LEFT}
@@ -115,7 +115,7 @@ def _left_over(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
 
 
 def _seasons(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
-    """Processes that repeat themselves after more steps than the window has, again and again."""
+    """Warnings about processes that repeat themselves at a period longer than the window."""
     longest = min(int(windows.places.max(initial=0)) // LEAST_SEASONS, MOST_STEPS)
     limit, found = max(MOST_SEASON, 4 / np.sqrt(windows.table.n)), []
     for name, sizes in _autocorrelations(windows, left, 2 * longest + 1).items():
@@ -156,5 +156,5 @@ def _irregular(windows: Lagged) -> list[Finding]:
         f"{windows.irregular:.0%} of neighbouring times are not one step apart. No window crosses these gaps "
         f"({windows.n_breaks:,}), so effects across them are not seen."
     )
-    remedy = "Bring the series to even steps first (a mean a day, say)."
+    remedy = "Bring the series to even steps first, by daily means for example."
     return [warning("times", (), message, remedy)] if windows.irregular > MOST_IRREGULAR else []

@@ -1,4 +1,4 @@
-"""The edges of a time series, each between two processes at a lag; the path of an outcome after an intervention."""
+"""The edges of a time series, each between two processes at a lag; the response of an outcome to an intervention."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class SummaryEdge(NamedTuple):
 
     @property
     def marks(self) -> tuple[Mark, Mark]:
-        """Marks at a and b: a tail if that process is a cause at some lag, an arrowhead if at none, else a circle."""
+        """Marks at a and b: a tail if this process is a cause at some lag, an arrowhead if at no lag, else a circle."""
         return self._mark(self.a), self._mark(self.b)
 
     def _mark(self, process: str) -> Mark:
@@ -129,7 +129,7 @@ class Response(NamedTuple):
         return {lag: some[0].span if len(some) == 1 else None for lag, some in lines.items()}
 
     def table(self) -> dict[str, list[float | int | None]]:
-        """The path in columns that any dataframe library takes: lag, estimate, low, high."""
+        """The response in columns that any dataframe library takes: lag, estimate, low, high."""
         rows = [(lag, *(span or (None, None, None))) for lag, span in self.spans.items()]
         return {name: [row[k] for row in rows] for k, name in enumerate(("lag", "estimate", "low", "high"))}
 

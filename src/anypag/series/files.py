@@ -21,7 +21,7 @@ from anypag.plot import geometry
 from anypag.plot.draw import with_contexts
 from anypag.plot.labels import Legend, apart, legend_for
 from anypag.plot.with_matplotlib import file_of
-from anypag.results.files import document_in, json_pieces, load_result, streamed_document
+from anypag.results.files import document_in, json_pieces, load_result, meta_of, streamed_document
 from anypag.saving import PICTURES, check_ending
 from anypag.series.edges import SeriesEdge, SummaryEdge
 from anypag.series.series_result import SeriesResult
@@ -29,7 +29,7 @@ from anypag.series.window import Window
 from anypag.stored import Object, Text, Variables, plain_object
 
 HEADER = Object({**plain_object(Window).forms, "told": Text()}, missing={"contexts": ()}, get=dict.__getitem__)
-"""The fields of a file about the window. Files of early versions lack `contexts`, which did not exist then."""
+"""The fields about the window in a file. Files of early versions lack `contexts`, which did not exist then."""
 COLUMNS = ("from", "to", "lag", "edge", "probability", "resamples", "in_words")
 
 
@@ -61,8 +61,7 @@ def save(result: SeriesResult, path: str | os.PathLike[str]) -> None:
 def read_series(path: str | os.PathLike[str]) -> SeriesResult:
     """The result of a time series in a JSON file, as `SeriesResult.save` writes it; FormatError for another file."""
     document = document_in(Path(path))
-    meta = document.get("meta") if isinstance(document, dict) else None
-    said = meta.get("series") if isinstance(meta, dict) else None
+    said = meta_of(document).get("series")
     if not isinstance(said, dict):
         raise FormatError(f"{Path(path).name} holds no result of a time series; read_result reads other results.")
     try:
@@ -141,9 +140,9 @@ def _listed(lines: list[str]) -> str:
     return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
 
 
-BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # the bends of lines that join the same two processes
+BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # {number of lines between two processes: their bends}
 BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # larger ones too: the boxes of a column are close
-PADDING = 24.0
+PADDING = 24.0  # the empty border of a picture
 ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
 
 
@@ -156,7 +155,7 @@ def drawn(result: SeriesResult, what: str) -> tuple[geometry.Picture, Legend]:
 
 
 def summary_picture(result: SeriesResult) -> geometry.Picture:
-    """The picture of the processes. Two are joined by a line for each direction in time and one for edges at lag 0."""
+    """The picture of the processes. Two processes are joined by a line for each direction in time and for lag 0."""
     own = {one.a: _lags(one.edges) for one in result.summary if one.a == one.b}
     names = (*result.window.contexts, *result.window.processes)
     shown = {name: f"{name} ({own[name]})" if name in own else name for name in names}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,13 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.choices import is_whole, require
 from anypag.data.sources.counted import refuse_weights
 from anypag.data.sources.pooled import Pooled, beside, design_of
-from anypag.data.table import Table, as_table, declared
+from anypag.data.table import Table, as_table, declared, parts_of
 from anypag.errors import DataError, Option, listed
 from anypag.markup import counted
 from anypag.series.window import Window
 
 _QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
-NAME_UNIT = f"Name the column with the unit of each row ({Option('unit')}), or make one column of year and quarter."
+NAME_UNIT = f"Name the column with the unit of each row ({Option('unit')}), or make one column of times (2020Q1)."
 HAS_HAVE = ("has", "have")
 TOLERANCE = 1e-4  # how much a distance in time may differ from a step, as a share of the step: times may be rounded
 
@@ -34,7 +34,7 @@ class Lagged:
     """A table of windows, and how it was made."""
 
     window: Window
-    table: Table = field(repr=False)  # (n windows, k · (max_lag + 1) columns), the latest slice first, contexts last
+    table: Table = field(repr=False)  # a row for each window; columns: the latest slice first, contexts last
     units: Counts = field(repr=False)  # (n,) the unit of each window, as codes in the order of their first rows
     runs: Counts = field(repr=False)  # (n,) the stretch without gaps in time that each window lies in
     n_rows: int
@@ -99,14 +99,14 @@ def lagged(
     kinds: Mapping[str, str] | None = None,
 ) -> Lagged:
     """The windows of a table; the arguments are those of `learn_series`. Times are numbers, or dates: 2020-01-31,
-    2020-01 or 2020Q1. DataError if there are no windows, two rows have the same time, or times cannot be read.
+    2020-01 or 2020Q1. DataError for fewer than two windows, rows of a unit with one time, or times that cannot be read.
     """
     require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
     refuse_weights(whole, "time series")
     contexts = whole.contexts if isinstance(whole, Pooled) else ()
     apart = [name for name in (time, unit, *contexts) if name is not None]
-    left_out = apart if names is None else contexts  # contexts need not be in `names`
+    left_out = apart if names is None else contexts  # contexts are never processes
     processes = [name for name in (whole.names if names is None else names) if name not in left_out]
     if not processes:
         raise DataError(f"The table has no process: its only columns are {listed(apart)}.")
@@ -143,8 +143,7 @@ def _with_contexts(windows: Table, window: Window, pool: Pooled, last: Counts) -
         (by, tuple(a for name in on if name in window.processes for a, _ in window.copies(name, by)))
         for by, on in pool.targets
     )
-    parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
-    return replace(pool, **parts, contexts=window.contexts, targets=targets, of_set=of_set)
+    return replace(pool, **parts_of(made), contexts=window.contexts, targets=targets, of_set=of_set)
 
 
 def _cut(
@@ -225,9 +224,8 @@ def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, flo
     same, apart = np.diff(units) == 0, np.diff(times)
     if bool((same & (apart == 0)).any()):
         n = int((same & (apart == 0)).sum())
-        whose, remedy = ("", NAME_UNIT) if unit is None else (" of one unit", "Keep one of them.")
-        have = f"{HAS_HAVE[n > 1]} the same time as the row before."
-        raise DataError(f"In order of time {counted(n, 'row')}{whose} {have} {remedy}")
+        whose, remedy = ("", NAME_UNIT) if unit is None else (" of its unit", "Keep one row for each time.")
+        raise DataError(f"{counted(n, 'row')} {HAS_HAVE[n > 1]} the same time as an earlier row{whose}. {remedy}")
     if not same.any():
         return np.zeros(len(units), np.bool_), 0.0
     usual = np.median(apart[same])

@@ -62,13 +62,13 @@ def learn_series(
             Windows do not cross sets. Contexts do not change in time: they have no lags, and act at all times.
         max_lag: how many steps back causes are looked for, 1 or more. A row of the search is a window: the values at a
             time and at `max_lag` times before it. Windows do not cross units or gaps in time, and have no missing
-            values; `result.told` counts what is left out, with the reasons.
-        time: the column of times, numbers or dates; without it the rows are in the order of time.
+            values; `result.told` counts the rows and windows left out, and says why.
+        time: the column of times, numbers or dates; without it, the rows must be in the order of time.
         unit: in a panel, the column with the unit (person, country, ...) of each row.
         method: "auto" (samples graphs if a score fits the data, else "icd"), "icd" (tests a pair of nodes once for all
             its copies in time) or another method of `learn`, which searches the table of windows with the order of time
-            as knowledge. "auto" also gives all copies of a pair the same edge. With statements, several data sets,
-            selection or columns with levels it does not: it then samples graphs of the table of windows.
+            as knowledge. If "auto" samples graphs, all copies of a pair have the same edge in them, unless there are
+            statements, several data sets, `selection_bias` or discrete processes.
         selection_bias: True if the processes may affect which times or units are in the table. The default is
             False, unlike in `learn`.
         knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times. In a statement that
@@ -107,7 +107,7 @@ def learn_series(
 
 
 class SeriesSearch:
-    """A search over windows, ready to run: all is checked, no test was made. `choices`: with the user's knowledge."""
+    """A search over windows that is checked and ready to run. It adds the order of time to the user's `choices`."""
 
     def __init__(self, windows: Lagged, choices: Choices, source: str | None = None) -> None:
         self.windows = replace(windows, table=windows.table.with_findings(series_findings(windows)))
@@ -127,7 +127,7 @@ class SeriesSearch:
             self.choices, self.search = over_shifts, self.search.knowing(over_shifts)
 
     def _over_shifts(self, choices: Choices) -> Choices | None:
-        """The choices for a search in which copies of a pair have the same edge; None if "auto" does not use one."""
+        """The choices for a search in which copies of a pair have the same edge; None unless "auto" uses one."""
         if self._chosen is None or choices.selection_bias:
             return None
         if METHODS[self._chosen.method].over_shifts:
@@ -154,7 +154,7 @@ def for_window(window: Window, choices: Choices) -> Choices:
         return replace(choices, knowledge=known)
     facts = known.facts(window.names, selection=False)
     marks = facts.seeds(window.in_time())
-    acts = facts.unconfounded & facts.not_causes & facts.design  # such an edge says that the context is a cause
+    acts = facts.unconfounded & facts.not_causes & facts.design  # `[a, b]`: on an edge a–b, context b is a cause
     marks[acts] = Mark.TAIL
     marks[facts.not_joined] = Mark.NONE
     start = PAG(window.spread(marks), window.names)

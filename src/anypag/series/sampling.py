@@ -1,8 +1,8 @@
 """The search of `by_scores.auto` for time series: all copies of a pair of nodes in time have the same edge.
 
-Chains change and score only the latest copy of a pair, which stands for all copies. The score is that of the latest
-slice given the past. The edges within the past are therefore fixed in a chain: each node of the past is a cause of all
-later nodes of the past. These edges are left out of a sampled graph, and its other edges are copied to earlier times.
+Markov chains of graphs change and score only the latest copy of a pair, which stands for all copies. The score is that
+of the latest slice given the past. The edges within the past are therefore fixed in a chain: each node of the past is a
+cause of all later nodes there. These edges are left out of a sampled graph; its other edges are copied back in time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ShiftedState(AutoState):
         return Window.of(self.nodes.names)
 
     def landscape(self, problem: Problem) -> Landscape:
-        """The landscape of the chains, in which only pairs with a node of the latest slice can change."""
+        """The scores and allowed edges of the chains; only pairs with a node of the latest slice can change."""
         assert problem.facts is not None, "the order of time is known"
         before, latest = self._in_past, self._is_latest
         fixed = np.where(before, CAUSE, EFFECT)
@@ -79,7 +79,7 @@ class ShiftedState(AutoState):
 
     @cached_property
     def _in_past(self) -> Flags:
-        """(n, n) are i and j before the latest slice, and i earlier? Within a slice the first of `orders` decides."""
+        """(n, n) are i and j before the latest slice, and i before j? Within a slice the first of `orders` decides."""
         rank = np.argsort(self.orders.order[0])[np.argsort(self.nodes.order)[self.nodes.order % self.window.k]]
         rank = rank - len(rank) * self._lags
         past = self._lags > 0

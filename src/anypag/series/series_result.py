@@ -70,7 +70,7 @@ class SeriesResult:
 
     @cached_property
     def edges(self) -> tuple[SeriesEdge, ...]:
-        """The edges, sorted by their later process and then by lag; without edges between contexts by design."""
+        """The edges, sorted by their later process and then by lag; edges that join contexts by design are left out."""
         from anypag.explain.summary import by_design
 
         names, (x, y), design = self.window.names, self.window.latest, set(by_design(self.result))
@@ -183,7 +183,7 @@ class SeriesResult:
         return self.shown.explain(*self._nodes(cause, effect, lag))
 
     def effect(self, cause: str, outcome: str, lag: int = 0, *, data: Lagged | None = None) -> Effect:
-        """The effect of setting a process at one time on another process `lag` steps later, by sampled graphs.
+        """The effect, by sampled graphs, that setting a process at one time has on a process `lag` steps later.
 
         Args:
             cause: the process that is set at one time (its later values may change as a consequence), or a context,

@@ -2,13 +2,13 @@
 
 A step is a step of `search.by_tests.icd` with these differences. Only the latest copy of a pair is tested, because it
 has the most past in the window. If a test separates it, all copies lose their edge. The separating set is kept for the
-latest copy only; no rule needs the others. Causal relations do not change in time, so a mark that a rule sets at one
-copy is set at all copies. Every edge has an arrowhead at its later node. A test conditions on a candidate set and on
-the past of its two nodes: the copy of a node one step earlier is added if it is known to cause the node (on data: if
-it may cause the node). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set that separates
-two nodes still separates them after causes of the two nodes are added to it.
+latest copy only; no rule reads those of other copies. Causal relations do not change in time, so a mark that a rule
+sets at one copy is set at all copies. Every edge has an arrowhead at its later node. A test conditions on a candidate
+set and on the past of its two nodes: the copy of a node one step earlier is added if it is known to cause the node (on
+data: if it may cause the node). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set that
+separates two nodes still separates them after causes of the two nodes are added to it.
 
-A context of several data sets is one node: its pairs with a process at different lags are copies of each other.
+A context (it tells data sets apart) is one node: its pairs with a process at several lags are copies of each other.
 
 With a perfect test all missing edges and all marks are right after every step; `certify --series` checks this on all
 small systems. Rules R5 to R7 are left out: they are about selected samples, which this search does not allow for.
@@ -82,7 +82,7 @@ class WindowState(State):
 
     @cached_property
     def blocks(self) -> GraphBlocks:
-        """One block for all edges. Values before the window link nodes, so separating nodes may lie on no path."""
+        """One block for all edges. Earlier values may link nodes, so a separating node may lie on no path here."""
         return GraphBlocks(np.zeros(2 * self.n_edges, np.int64), np.array([self.n]))
 
 
@@ -98,7 +98,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     assert isinstance(state, WindowState)
     inquiry = Inquiry(problem, state.r + 1, tick, state)
     test_some = partial(_test_with_past, state, inquiry)
-    shrunk = make_minimal if problem.test.exact else None  # on data separating sets keep the past of the pair
+    shrunk = make_minimal if problem.test.exact else None  # with data, a separating set keeps the past of the pair
     removal = without_separated(state, inquiry, inquiry.r, test_some, shrunk)
     if not problem.test.exact:
         removal = removal._replace(state=_with_neighbours(removal.state, inquiry))
@@ -106,11 +106,11 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
 
 
 def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices) -> TestedEdges:
-    """The tests of some edges given the r-subsets of their PDSep_r; the past of both ends is added to each set."""
+    """The tests of some edges given r of their candidates (PDSep_r); the past of both ends is added to each set."""
     r, problem = inquiry.r, inquiry.problem
     walks = PDSep(r, tails_close=True, max_sets=most_sets(problem, r))
     pools = pdsep_pools(state, problem, x, y, walks, inquiry.look)
-    is_open = pools.n_large(r) > 0  # edges removed at early copies shrink pools, so one pool of r nodes is enough
+    is_open = pools.n_large(r) > 0  # one of two pools needs r nodes, not both: removals at early copies shrink pools
     candidates = Candidates(x, y, r, pools, is_open)
     past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
     best = TestedEdges(is_open, np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))
@@ -126,8 +126,8 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
 
 
 def _with_neighbours(state: State, inquiry: Inquiry) -> State:
-    """The state in which separating sets gain a common neighbour of their pair if that raises the p-value; for data.
-    Small separating sets are found first, and R0 would make a collider of each common neighbour that they lack.
+    """The state in which separating sets gain a common neighbour of their pair if that raises the p-value.
+    For data: small separating sets are found first, and R0 would make colliders of common neighbours that they lack.
     """
     assert isinstance(state, WindowState)
     marks, window = state.marks, state.window
@@ -151,7 +151,7 @@ def _with_neighbours(state: State, inquiry: Inquiry) -> State:
 
 def _own_past(state: WindowState, x: Indices, y: Indices, causes: Flags | None) -> Indices:
     """(m, 2) for each edge x–y, the copies of x and of y one step earlier. A copy is -1 if it lies outside the window,
-    or is the other end of the edge. It is also -1 if it is no cause of its node by `causes` (if None: by the marks).
+    or is the other end of the edge. It is also -1 unless it causes its node by `causes` (None: can cause it by marks).
     """
     columns = []
     for node, other in ((x, y), (y, x)):
@@ -179,7 +179,7 @@ def oriented_over_shifts(
     """All marks that follow by the rules, the same at all copies of a pair; circles where copies disagree (on data)."""
     given, log, conflicts = given_marks(state, problem), [], []
     disputed = np.zeros(given.shape, np.bool_)
-    for rules in chain([()], repeat(rules_after_0(selection=False))):  # R0 alone first: others need its marks
+    for rules in chain([()], repeat(rules_after_0(selection=False))):  # R0 alone first: the other rules need its marks
         found = orient(given, colliders, rules, state.skeleton, look=look)
         log.append(found.log)
         conflicts.append(found.conflicts)
@@ -205,7 +205,7 @@ def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
 
 
 def _for_copies(window: Window, rows: LogRows, marks: Marks) -> LogRows:
-    """The log with one row for each mark of a latest copy: the row of the latest copy at which a rule set the mark."""
+    """The log with one row for each mark of a latest copy: that of the least shifted copy at which a rule set it."""
     shift = np.minimum(window.lags[rows[:, 1]], window.lags[rows[:, 2]])
     latest = np.array(rows)
     latest[:, 1:3] = window.later(rows[:, 1:3], shift[:, None])

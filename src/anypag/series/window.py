@@ -88,7 +88,7 @@ class Window:
 
     @cached_property
     def latest(self) -> tuple[Indices, Indices]:
-        """The latest copies of all pairs as two arrays: the earlier nodes (at one time: the first) and the later."""
+        """The latest copies of all pairs as two arrays: the earlier nodes (in a tie, the first) and the later."""
         pairs = [(a, b) for a in range(len(self)) for b in range(self.k) if a >= self.k or a < b]
         pairs += combinations(range(self.n_moving, len(self)), 2)
         x, y = np.array(pairs, np.int32).reshape(-1, 2).T
@@ -160,13 +160,13 @@ def named(process: str, lag: int) -> str:
     return process if lag == 0 else f"{process}(t-{lag})"
 
 
-DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})
+DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})  # here a bare name means the process at every lag
 
 
 def known_of(window: Window, knowledge: Knowledge | None) -> Knowledge:
     """The knowledge about the nodes of a window: the order of time, and the user's statements.
 
-    A name with a lag, `x(t-1) ~> y`, means one pair of nodes and its copies. Bare names in a statement that denies
+    With a lag, `x(t-1) ~> y` means one pair of nodes and its copies. Bare names in a statement that denies
     something mean the processes at every lag: `y !~> x` says that y is no cause of x, whatever the lag.
     Contexts of several data sets have no lags: `drug ~> x` holds for x at all times.
 
@@ -209,7 +209,7 @@ def _pairs(window: Window, said: PairStatement, a: str, b: str) -> Iterator[tupl
     elif said.kind in DENYING:
         lags = range(window.max_lag + 1)
         pairs = ((named(one, x), named(other, y)) for x in lags for y in lags if x >= y or said.kind != "not_causes")
-        is_own = said.left == said.right == (one,)  # `* !~> x` leaves out x itself
+        is_own = said.left == said.right == (one,)  # `x !~> x`, but not `* !~> x`
         yield from (pair for pair in pairs if (is_own or one != other) and pair[0] != pair[1])
     else:
         raise KnowledgeError(f"`{said}` does not say at which lag. Give a lag: `{named(a, 1)}` for one step.")

@@ -20,9 +20,9 @@ ConditionalTables = dict[str, npt.NDArray[np.float64]]
 """For every node the table p(node | parents): one axis per parent, in the order of the DAG, then one for the levels."""
 SELECTED = 1  # the level of a selection variable that puts a row into the sample
 MOST_ENTRIES = 10_000_000  # no table is larger than this (80 MB)
-ROWS_BEFORE_REFUSAL = 100_000
-LEAST_SELECTED_SHARE = 1e-3
-_SMALLEST_BATCH = 10_000
+ROWS_BEFORE_REFUSAL = 100_000  # fewer drawn rows are not enough to refuse a simulation
+LEAST_SELECTED_SHARE = 1e-3  # if a smaller share of the drawn rows is selected, the simulation is refused
+_SMALLEST_BATCH = 10_000  # the fewest rows that are drawn at a time
 
 
 def discrete(

@@ -180,8 +180,8 @@ def _connected_pairs(n: int, probability: float, random: np.random.Generator) ->
 
     A breadth-first search from one node visits the nodes that it has found, in turn. For each other node, the number of
     the visit that finds it is geometric, independently of the rest. The graph is connected if and only if the search
-    always has a next node until all are found. So these numbers are drawn until that holds. Two nodes that were both
-    found before either was visited are then joined independently, with the given probability.
+    always has a next node until all are found. The numbers are drawn until this condition holds. Two nodes that were
+    both found before either was visited are then joined independently, with the given probability.
     """
     found_by = _cut_geometric(n - 1, probability, random)
     while (np.cumsum(np.bincount(found_by, minlength=n - 1)) <= np.arange(n - 1)).any():  # on average up to n / e times

@@ -32,7 +32,7 @@ class Shown:
 
 
 class Board:
-    """The content that threads publish for all pages. The lock of `changed` guards it, and all fields of a session."""
+    """The content that threads publish for all pages. The lock of `changed` guards it and the fields of a session."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
@@ -107,11 +107,11 @@ class Painter:
         threading.Thread(target=self._work, daemon=True).start()
 
     def add(self, result: Result, *, ended: bool = False) -> None:
-        """Draw the latest step of a run. A step without r may be skipped, unless the run has ended."""
+        """Draw the latest step of a run. Steps by scores (without r) may be skipped, unless the run has ended."""
         self._add(result.history[-1:], result, must=ended or result.history[-1].info.has_r)
 
     def add_all(self, result: Result) -> None:
-        """Draw an earlier run: the graph after each r, and the last graph."""
+        """Draw an earlier run: the graph after each step that has an r, and the last graph."""
         last = result.history[-1]
         self._add([item for item in result.history if item.info.has_r or item is last], result, must=True)
 

@@ -17,7 +17,7 @@ from anypag.errors import Option, Sentence, listed
 from anypag.studio.settings import OFFERED, Settings
 
 N_BARS = 16
-MOST_LEVELS = 12  # levels with a bar of their own; rarer ones are not drawn
+MOST_LEVELS = 12  # the most levels with a bar of their own; rarer levels are not drawn
 MOST_BUTTONS = 4  # the most columns of one finding that get a button to switch them off
 MANY_GAPS = 0.2  # a column with a larger share of gaps costs too many rows
 Button = dict[str, Any]  # a label, and the change that a click makes (`Settings.changed`)

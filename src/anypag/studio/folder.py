@@ -38,7 +38,7 @@ class Opened:
 
     path: Path
     name: str
-    typed: str  # the path as the user wrote it, for programs that read the file again
+    typed: str  # the path as the user wrote it, for the program and the command that the page shows
     folder: Path
     lock: IO[bytes]
 
@@ -112,7 +112,7 @@ def forget(key: str) -> None:
     name = _name_of(key)
     with (home() / key / "lock").open("a+b") as held:
         if lock(held) is False:
-            raise OpenElsewhereError(f"{name} is open in a studio. Open another table there first, or end that one.")
+            raise OpenElsewhereError(f"{name} is open in a studio. Open another table there, or end that studio.")
     shutil.rmtree(home() / key)
 
 
@@ -143,7 +143,7 @@ def _opened(path: Path, name: str, typed: str, key: str, address: str) -> Opened
         held.seek(0)
         where = held.read(300).decode(errors="replace")
         held.close()
-        raise OpenElsewhereError(f"{name} is open in another studio: {where}. Continue there, or end that one first.")
+        raise OpenElsewhereError(f"{name} is open in another studio: {where}. Continue there, or end that studio.")
     held.seek(0)
     held.truncate()
     held.write(address.encode())

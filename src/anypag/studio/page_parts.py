@@ -1,4 +1,4 @@
-"""The parts of the page as JSON holds them: table, knowledge, run, texts, and graphs with the numbers of steps."""
+"""The parts of the page as JSON holds them: table, knowledge, run, texts, graphs, and a line for each step."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def table_shown(
 
 
 def known_shown(settings: Settings, names: Sequence[str]) -> Shape:
-    """The tiers of the columns that are switched on, all statements, and a contradiction if there is one."""
+    """The tiers (without columns that are switched off), all statements, and a contradiction if there is one."""
     on = settings.columns(names)
     tiers = [[name for name in tier if name in on] for tier in settings.tiers]
     free = [name for name in on if name not in {name for tier in tiers for name in tier}]
@@ -143,7 +143,7 @@ Block = list[str]
 
 
 def pair_told(result: Result, a: str, b: str) -> list[Block]:
-    """Why two variables are joined as they are, or not; how probable the edge is; the alternatives."""
+    """The explanation of how two variables are joined, or why they are not, with its probability and notes."""
     facts = facts_of(result) if result.complete else facts_on_the_way(result)
     first, second = (a, b) if result.pag.index(a) < result.pag.index(b) else (b, a)
     return list(_explained(explain_pair(facts, first, second), facts.assumed))

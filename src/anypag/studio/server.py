@@ -28,7 +28,7 @@ from anypag.studio.board import Shown
 from anypag.studio.session import Session, said_of
 from anypag.studio.take_away import FORMATS
 
-LARGEST_UPLOAD = 500_000_000  # bytes
+LARGEST_UPLOAD = 500_000_000  # bytes of a table
 LARGEST_CHANGE = 2_000_000  # bytes of a change to the settings
 LEAST_FREE = 200_000_000  # bytes that must stay free on the disk after an upload
 MOST_STREAMS = 4
@@ -36,7 +36,7 @@ MOST_STREAMS = 4
 MOST_REQUESTS = 64  # the most requests that are answered at a time, besides streams
 SECONDS_TO_WAIT = 30.0  # the timeout of a connection
 SECONDS_BETWEEN_SIGNS = 10.0  # how often an idle stream sends a sign, so that closed pages are noticed
-_CHUNK = 1 << 16
+_CHUNK = 1 << 16  # the bytes of an upload that are read at a time
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.session.open(folder.open_again(key, self.server.address))
 
     def _length(self, largest: int) -> int:
-        """The length of the request's body in bytes; a request that does not give it is refused."""
+        """The length of the request's body in bytes; Refused if it is not given or above `largest`."""
         text = self.headers.get("Content-Length", "")
         if self.headers.get("Transfer-Encoding") is not None or not (text.isascii() and text.isdigit()):
             raise Refused(HTTPStatus.LENGTH_REQUIRED, "A request must say how long it is (Content-Length).")
@@ -226,7 +226,7 @@ class _Handler(BaseHTTPRequestHandler):
         return digest.hexdigest()
 
     def _stream(self) -> None:
-        """Sends events to a page until it closes, first the whole state. With too many streams, the oldest end."""
+        """Sends events to a page until it closes, first the whole state. With too many streams, the oldest ones end."""
         me, streams, changed = object(), self.server.streams, self.server.session.board.changed
         with changed:
             streams.append(me)

@@ -298,7 +298,7 @@ def _names(result: Result, *places: int) -> list[str]:
 
 
 def _can_keep(before: Ready, choices: Choices) -> bool:
-    """Do the choices differ in knowledge only, and leave out the same columns? (No column in knowledge is left out.)"""
+    """Do the choices differ in knowledge only, and leave out the same columns? (Columns in knowledge stay in.)"""
     then, now = before.choices.recorded(), choices.recorded()
     if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
         return False

@@ -23,7 +23,7 @@ WORDS: dict[str, str] = {
     "not_joined": "is not joined to",
     "not_selecting": "is no cause of being in the sample",
 }
-"""The statements that the page offers, in words."""
+"""The statements that the page offers besides tiers, in words."""
 _READING: dict[str, type] = {"encoding": str, "gaps": list, "header": bool, "sheet": str}
 """The options for reading a file that the page offers, and the types of their values in JSON."""
 
@@ -63,7 +63,7 @@ class Settings:
         return [name for name in names if name not in self.off]
 
     def statements_on(self, names: Collection[str]) -> list[stated.Statement]:
-        """The statements about columns that are switched on, tiers first."""
+        """The statements that name only these columns, tiers first."""
         tiers = tuple(tier for some in self.tiers if (tier := tuple(name for name in some if name in names)))
         said: list[stated.Statement] = [stated.Tiers(tiers)] if len(tiers) > 1 else []
         for text in self.statements:
@@ -133,7 +133,8 @@ def _kind(now: Settings, name: Any, kind: Any) -> Changes:
 def _reading(now: Settings, name: Any, value: Any) -> Changes:
     wanted = _READING.get(_text(name))
     if wanted is None or not (value is None or isinstance(value, wanted)):
-        raise ParameterError(f"The page can set {', '.join(_READING)}; got {abbreviated((name, value))}.")
+        offered = ", ".join(f"{one} ({kind.__name__})" for one, kind in _READING.items())
+        raise ParameterError(f"The page can set {offered}; got {abbreviated((name, value))}.")
     others = {other: given for other, given in now.reading.items() if other != name}
     if isinstance(value, list):
         words = list(dict.fromkeys(["", *(_text(word) for word in value if word != "")]))
@@ -149,7 +150,7 @@ def _choice(now: Settings, name: Any, value: Any) -> Changes:
     if name not in OFFERED:
         raise ParameterError(f"The page offers {', '.join(OFFERED)}; got {abbreviated(name)}.")
     value = DEFAULTS[name] if value is None else value
-    Choices(**{name: value})  # refuses what does not fit
+    Choices(**{name: value})  # raises an error if the value is not allowed
     others = {other: given for other, given in now.choices.items() if other != name}
     return {"choices": others if is_default(name, value) else {**others, name: value}}
 
@@ -174,7 +175,7 @@ def _say(now: Settings, kind: Any, left: Any = None, right: Any = None) -> Chang
         if left == right:
             raise ParameterError("A statement is about two different columns.")
     else:
-        raise ParameterError(f"A statement is one of {', '.join(WORDS)}; got {abbreviated(kind)}.")
+        raise ParameterError(f"A statement is within_tiers or one of {', '.join(WORDS)}; got {abbreviated(kind)}.")
     return _stated(now, str(one))
 
 

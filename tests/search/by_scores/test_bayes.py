@@ -21,7 +21,7 @@ from anypag.results.grounds import Searched
 from anypag.results.result import Iteration
 from anypag.run.clock import Signals, Stopped
 from anypag.run.engine import Search, with_draws
-from anypag.run.watcher import Listeners, drawn_for_effects
+from anypag.run.watcher import Listeners, drawn_until_stopped
 from anypag.search.by_scores.bayes import BayesState, draws_for_effects, exchanged, likely_pairs
 from anypag.search.by_scores.chain import Landscape, Prior, Walker, advance, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
@@ -102,7 +102,7 @@ def test_draws_for_effects_hear_progress_budgets_and_signals() -> None:
     )
     assert isinstance(result.grounds, Searched)
     state, problem = result.grounds.state, result.grounds.problem
-    assert drawn_for_effects(state, problem, spent=600) is state  # nothing is left of the budget
+    assert drawn_until_stopped(state, problem, spent=600)[0] is state  # nothing is left of the budget
     x, y = result.pag.names[:2]
     for looks in (0, 3):
         cut = with_draws(result, Listeners(signals=Interrupted(looks)))

@@ -65,6 +65,15 @@ def test_an_edge_by_hand() -> None:
     )
 
 
+def test_with_many_variables_hardly_any_pair_without_an_edge_counts_as_one() -> None:
+    """Of 200 variables a fixed share of 19,900 pairs would be hundreds of expected errors."""
+    pairs = 200 * 199 // 2
+    nothing = np.zeros((16, pairs))
+    nothing[0] = 1
+    found = calibrated(nothing, nothing, np.zeros((200, 200), np.uint8), from_counts=True)
+    assert 1 - found[0] == pytest.approx(np.full(pairs, LEAST / 4))
+
+
 def test_usual_marks_are_as_frequent_from_both_ends() -> None:
     assert sum(USUAL.values()) == pytest.approx(1)
     for often in (USUAL, WORTH):

@@ -1,7 +1,7 @@
-"""The list of all checks (`CHECKS`), and `audited`, which runs them on a source.
+"""`audited`, which runs all checks on a source, and the list of checks of usable columns (`CHECKS`).
 
-The first checks find columns that cannot be used: text, dates, infinite values or no values. Later checks skip these
-columns. They read the original rows, or the rows (perhaps transformed) that the test will read.
+`audited` first finds columns that cannot be used: text, dates, infinite values or no values. `CHECKS` skip these
+columns. Each check reads the original rows, or the rows (perhaps transformed) that the test will read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress
 from typing import NamedTuple
 
@@ -67,7 +67,7 @@ class Seen:
 
     @cached_property
     def moments(self) -> Moments | None:
-        """The moments of the continuous columns over rows without gaps; None if there are no such columns or rows."""
+        """The moments of the continuous columns over rows without gaps; None without such columns or enough rows."""
         used = self.used
         names = [name for name, kind in zip(used.names, used.kinds, strict=True) if kind == "continuous"]
         has_gaps = used.summary().n_complete < used.n
@@ -90,8 +90,8 @@ def _rows_of(source: Source) -> Table:
 
 
 class Check(NamedTuple):
-    """One check of an audit. `about`: what it looks for, in a few words. `wants`: what the source must provide.
-    A check is skipped if there are more than `most_columns` columns or the test does not need it (`is_needed`).
+    """One check of an audit. `about`: what it looks for, in a few words. A check is skipped if the source lacks one of
+    `wants`, if there are more than `most_columns` columns, or if the test does not need the check (`is_needed`).
     """
 
     about: str
@@ -129,6 +129,8 @@ def _of_rows(find: Callable[[Table], list[Finding]]) -> Callable[[Seen], list[Fi
     return lambda seen: find(seen.table)
 
 
+_of_pairs = partial(Check, wants=("rows",), most_columns=MOST_COLUMNS)
+
 CHECKS = (
     Check("constant columns", lambda seen: columns.constant_findings(seen.used.names, seen.is_constant)),
     Check("columns with many levels", _many_levels),
@@ -137,30 +139,24 @@ CHECKS = (
     Check("near copies", lambda seen: copies.near_copies(seen.moments, seen.threads)),
     Check("a missing line of column names", lambda seen: columns.header_findings(seen.source.names)),
     Check("a matrix in place of rows", _of_rows(columns.matrix_findings), ("rows",)),
-    Check("near copies among levels", _of_rows(copies.level_copy_findings), ("rows",), MOST_COLUMNS),
+    _of_pairs("near copies among levels", _of_rows(copies.level_copy_findings)),
     Check("identifiers", _of_rows(columns.identifier_findings), ("rows",)),
     Check("codes for missing values", _of_rows(columns.code_findings), ("rows",)),
     Check("repeated rows", _of_rows(rows.repeated_row_findings), ("rows", "order")),
     Check("a table of counts read as plain rows", _of_rows(rows.count_findings), ("rows",)),
     Check("several conditions in one table", _of_rows(rows.condition_findings), ("rows", "order")),
     Check("rows in time order", _of_rows(rows.order_findings), ("rows", "order")),
-    Check(
-        "columns that one or two others determine", _of_rows(determined.determined_findings), ("rows",), MOST_COLUMNS
-    ),
-    Check(
+    _of_pairs("columns that one or two others determine", _of_rows(determined.determined_findings)),
+    _of_pairs(
         "columns that are monotone functions of another",
         lambda seen: determined.monotone_findings(seen.table, seen.moments),
-        ("rows",),
-        MOST_COLUMNS,
     ),
-    Check("indicators of the levels of one variable", _of_rows(relations.indicator_findings), ("rows",), MOST_COLUMNS),
+    _of_pairs("indicators of the levels of one variable", _of_rows(relations.indicator_findings)),
     Check("censored durations", _of_rows(columns.censoring_findings), most_columns=MOST_COLUMNS),
-    Check(
+    _of_pairs(
         "curved relations",
         lambda seen: curves.curve_findings(seen.used_table.within_sets()),
-        ("rows",),
-        MOST_COLUMNS,
-        lambda needs: not needs.sees_curves,
+        is_needed=lambda needs: not needs.sees_curves,
     ),
     Check(
         "columns that order the rows alike",
@@ -252,7 +248,7 @@ def _found(check: Check, seen: Seen) -> list[Finding]:
 
 
 def _costly(source: Source) -> str:
-    """A clause on the columns whose gaps make most rows incomplete; empty without gaps or if rows are not in memory."""
+    """A clause on the columns whose gaps cost the most complete rows; empty without gaps, or for a long table."""
     if not source.summary().missing.any():
         return ""
     table = source.sample()

@@ -17,7 +17,7 @@ from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
 
-MANY_LEVELS = 20
+MANY_LEVELS = 20  # findings about sparse levels, about dates and about names of units need more levels than this
 PLAIN_NUMBERS = "Write them with a decimal point and no other sign, as in 1234.5"
 AS_MANY_AS_PERSONS = 100  # with more levels than this a column is taken to name persons, units or sessions
 _CODES = {-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888}
@@ -40,7 +40,7 @@ _EVENT = re.compile(
     re.IGNORECASE,
 )
 MOST_ENDS, LEAST_TIMES = 5, 10  # the most levels of a column that says how durations ended; the fewest different times
-GLANCE = 500  # the first rows, which rule out most pairs of columns
+GLANCE = 500  # a check of this many first rows rules out most pairs of columns
 
 
 def text_findings(source: Source) -> list[Finding]:
@@ -58,7 +58,7 @@ def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
     words = [label for label in labels if not is_number(label)]
     like_numbers = [word for word in words if looks_like_number(word)]
     others = [word for word in words if word not in like_numbers]
-    what = f"text, such as {listed(words or labels, 3)}{'' if words else ', written as text'}"
+    what = f"text, such as {listed(words or labels, 3)}{'' if words else ', numbers written as text'}"
     one_sign = " (a file has one decimal sign, the point or the comma)" if any("." in label for label in labels) else ""
     do = "Drop it" if words else f"Turn it into numbers{one_sign}"
     if others and len(others) < len(labels):
@@ -124,13 +124,13 @@ def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
     )
     remedy = Sentence(
         f"Leave the column out ({Option('names')}; resamples and effects take it as {Option('cluster')}), and take one "
-        f"row per person, or the means of its rows. If it is a quantity, declare it continuous ({Option('kinds')})."
+        f"row per person, or each person's means. If it is a quantity, declare it continuous ({Option('kinds')})."
     )
     return warning("units", (name,), message, remedy)
 
 
 def fit_findings(source: Source, wanted: Kind) -> list[Finding]:
-    """Findings about columns whose kind does not fit the test: an error if it could find nothing, else a warning."""
+    """Findings about columns whose kind does not fit the test: errors if the test would find nothing, else warnings."""
     others = [i for i, kind in enumerate(source.kinds) if kind not in (wanted, "ordinal")]
     numbers = [i for i in others if source.labels[i] is None]
     if wanted == "continuous":
@@ -209,7 +209,7 @@ def matrix_findings(table: Table) -> list[Finding]:
     if not np.allclose(values, values.T, rtol=1e-8, atol=0.0):
         return []
     message = "The table is symmetric, like a matrix of covariances or correlations; a table of rows is not."
-    remedy = "Say how many rows it is from: FisherZ.from_covariance(matrix, n), or --covariance N on the command line."
+    remedy = "Say how many rows gave the matrix: FisherZ.from_covariance(matrix, n), or --covariance N in a terminal."
     return [Finding("error", "matrix", (), message, remedy)]
 
 
@@ -250,7 +250,7 @@ def code_findings(table: Table) -> list[Finding]:
         message = f"Column {name!r} holds {shown}, which looks like a code for a missing value."
         empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
         remedy = Sentence(  # words given for gaps replace the default ones
-            f"{empty}, or say so where a file is read ({Option('gaps', (typed,))}, with any other words for gaps); "
+            f"{empty}, or give the code on reading a file ({Option('gaps', (typed,))}, with any other words for gaps); "
             f"then choose how to treat missing values ({Option('missing')})."
         )
         findings.append(warning("code", (name,), message, remedy))
@@ -276,7 +276,7 @@ def _code_in(table: Table, i: int, low: float, high: float) -> tuple[str, str] |
 
 def censoring_findings(table: Table) -> list[Finding]:
     """Warnings about columns that seem to mark censored durations, by their names or another column's large values."""
-    remedy = "Take an outcome known for everyone, such as being alive after a fixed time, and drop both columns."
+    remedy = "Take an outcome known for everyone, such as survival to a fixed time; drop this column and the durations."
     marks = table.of_kind("discrete")
     piled = (table.values == table.summary().high).sum(axis=0) * 2 >= FEW_ROWS if marks else []
     findings = []

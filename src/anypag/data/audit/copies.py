@@ -18,7 +18,7 @@ from anypag.errors import Option, Sentence
 from anypag.threads import map_in_threads, runs_of
 
 NEARLY_THE_SAME = 0.99  # the least |correlation| of two columns that are nearly the same
-MOST_PAIRS = 8_000_000  # about the most pairs of columns in a block of matrix rows, which one thread checks
+MOST_PAIRS = 8_000_000  # a thread checks blocks of matrix rows; a block has at most about this many pairs of columns
 LEAST_TOLD = 0.95
 """The least share by which knowing one column lowers the errors in guessing another (Goodman and Kruskal's lambda)."""
 MOST_LEVELS = 50  # columns with more levels are not compared
@@ -142,7 +142,7 @@ def level_copy_findings(table: Table) -> list[Finding]:
     codes = np.stack([codes_of_each[k] for k in few]).astype(np.int64)
     found = tell_each_other(codes, codes.max(axis=1) + 1, LEAST_TOLD, LEAST_ROWS)
     names = [table.names[chosen[k]] for k in few]
-    told = [(a, b, f"one determines the other in {100 * share:.1f} % of the rows") for a, b, share in found]
+    told = [(a, b, f"each determines the other in {100 * share:.1f} % of the rows or more") for a, b, share in found]
     return as_one([_nearly_the_same(names[a], names[b], how) for a, b, how in told], NEAR)
 
 

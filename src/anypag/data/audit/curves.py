@@ -24,15 +24,15 @@ from anypag.data.table import Table
 from anypag.errors import Option, Sentence, listed
 from anypag.threads import slices
 
-LEAST_ROWS = 20
-ROWS_FOR_CURVES = 1000
+LEAST_ROWS = 20  # in fewer rows no curve is looked for
+ROWS_FOR_CURVES = 1000  # the most rows that are read, evenly spread over the table
 CURVED = 0.04  # the share of the variance left by straight lines that a curve must explain
 CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
 STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is looked for
 MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is looked for
 MOST_PAIRWISE = 40  # with gaps and at most this many columns, each pair is checked on the rows that have both values
 COLUMNS_AT_ONCE = 16
-"""How many columns are prepared at a time: 128 kB. A larger block would be allocated and cleared anew each time."""
+"""How many columns are prepared at a time (128 kB). A larger block would be allocated and cleared anew each time."""
 _NOTHING = 1e-6  # shares below this count as 0
 
 

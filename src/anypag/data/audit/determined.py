@@ -55,7 +55,7 @@ def _determined(names: list[str]) -> Finding:
 
 
 def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:
-    """Warnings about continuous columns that are monotone functions of another column, without near copies."""
+    """Warnings about continuous columns that are monotone functions of another column; near copies are left out."""
     if moments is None:
         return []
     chosen = [table.names.index(name) for name in moments.names]

@@ -38,8 +38,8 @@ def leaving_out(
     source: Source, missing: Missing, singular: Singular, kept: Iterable[str], read: Callable[..., tuple[Read, Audit]]
 ) -> tuple[Read, list[Finding]]:
     """The result of `read` for the usable columns, and the finding that names the columns left out. `kept`: columns for
-    which the user gave a kind or knowledge; they are never left out. `read` takes a source, `missing` and `singular`
-    (no longer "auto"). It returns its result and an audit, or raises a DataError that holds the audit.
+    which the user gave a kind or prior knowledge; they are never left out. `read` takes a source, and `missing` and
+    `singular` (no longer "auto"). It returns its result and an audit, or raises a DataError that holds the audit.
     """
     keep, out = frozenset(kept), dict[str, str]()
     if missing == "auto":
@@ -61,8 +61,8 @@ def leaving_out(
 
 
 def gappy(source: Source, keep: frozenset[str] = frozenset()) -> Left:
-    """The columns to leave out because of gaps: columns with a value in fewer than half of the rows, columns of
-    `_skipped`, then the columns whose gaps make most rows incomplete, until half of the rows are complete.
+    """The columns to leave out because of gaps: columns with a value in fewer than half of the rows. If all rows are in
+    memory, also those of `_skipped`, then those that cost the most complete rows, until half of the rows are complete.
     """
     summary = source.summary()
     many = (summary.n - summary.missing) < FEWEST * summary.n
@@ -94,7 +94,7 @@ def _skipped(table: Table) -> Left:
 
 
 def unusable(audit: Audit, keep: frozenset[str]) -> Left:
-    """The columns that an audit finds unusable, each with the reason; of a relation, only its last column."""
+    """The columns that an audit finds unusable, with the reasons; of a relation, only the last column not in `keep`."""
     found: Left = {}
     for finding in audit.findings:
         free = [name for name in finding.columns if name not in keep]

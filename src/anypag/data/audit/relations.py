@@ -125,10 +125,10 @@ def _sum_in_words(slopes: Floats, names: tuple[str, ...], intercept: float) -> s
     return text + "".join(f" {'−' if sign < 0 else '+'} {term}" for sign, term in others)
 
 
-CHANCE = 0.001  # for the first pair of a group of indicators; see the top of this file
-CHANCE_OF_JOINING = 0.01  # for each further column
+CHANCE = 0.001  # the limit for the first pair of a group of indicators; see the top of this file
+CHANCE_OF_JOINING = 0.01  # the limit for each further column
 MOST_ROWS = 20_000  # groups are searched for in at most this many rows; a reported group holds in all rows
-MOST_TOLD = 10
+MOST_TOLD = 10  # the most groups of indicators that an audit reports
 
 
 def indicator_findings(table: Table) -> list[Finding]:

@@ -20,7 +20,7 @@ from anypag.errors import Option, Sentence, listed
 from anypag.threads import slices
 
 LEAST_ROWS = 4  # fewer rows are not enough for any test
-FEW_ROWS = 20
+FEW_ROWS = 20  # with fewer rows the audit warns, and some checks are not made
 ROWS_PER_LEVEL = 5  # the fewest rows for each level, or each combination of levels
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # a list of costly columns ends at this length, or at this share of complete rows
 MOST_GAPS = 8  # the most columns whose gaps a message counts
@@ -60,7 +60,7 @@ def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, c
 
 
 def costly_columns(names: Sequence[str], gaps: Flags) -> str:
-    """A clause on the columns whose gaps make most rows incomplete, and on how many rows are complete without them."""
+    """A clause on the columns whose gaps cost the most complete rows, and on how many rows remain without them."""
     out = costliest(gaps, ENOUGH_COMPLETE)[:MOST_COSTLY]
     whole = int((~np.delete(gaps, out, axis=1).any(axis=1)).sum())
     return f"; without {listed([names[k] for k in out])} {whole:,} remain" if out and len(out) < len(names) - 1 else ""
@@ -225,12 +225,12 @@ def p_of_equal_means(numbers: Floats, codes: npt.NDArray[np.integer]) -> Floats:
 LEAST_ORDERED, MOST_ORDERED = 20, 5000
 """The fewest rows that the check of row order needs, and the most (the first ones) that it reads."""
 PANEL = 32  # columns worked on at once: few enough to stay in the cache
-_GLANCE = 16  # the first rows, enough to see that most columns are not sorted
+_GLANCE = 16  # this many first rows show that most columns are not sorted
 _ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rounding error of one product in a sum
 
 
 def order_findings(table: Table) -> list[Finding]:
-    """A warning about columns with similar neighbouring values. Monotone columns are exempt: they may sort the rows."""
+    """A warning about columns with similar neighbouring values. Monotone columns are exempt: they may be sort keys."""
     rises, falls = changes(table.values[:_GLANCE])
     continuous = table.of_kind("continuous")
     chosen = [i for i in continuous if (rises[i] and falls[i]) or not is_monotone(table.values[:, i])]

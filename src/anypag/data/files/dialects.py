@@ -1,8 +1,8 @@
 """Recognises how a text file is written: its encoding, column separator and decimal sign.
 
 A .csv or .txt file may separate its columns by commas, semicolons or tabs; the first lines decide. With semicolons,
-numbers may have a decimal comma (1,5), as spreadsheets write them in many countries. Text is UTF-8, or UTF-16 or UTF-32
-if the file begins with their byte order mark. Gzip files are unpacked.
+numbers may have a decimal comma (1,5), as spreadsheets write them in many countries. Unless the user names an encoding,
+text is UTF-8, or UTF-16 or UTF-32 if the file begins with their byte order mark. Gzip files are unpacked.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataE
     where = "" if byte is None else f", from byte {byte} on"
     return DataError(
         f"The file {path} is not {encoding.removesuffix('-sig').upper()} text{where}. Save it as UTF-8, or name its "
-        f"encoding ({Option('encoding', 'latin-1')}, or cp1252 for one from Windows; in Python "
-        "anypag.read_table takes it)."
+        f"encoding ({Option('encoding', 'latin-1')}, or cp1252 if Windows wrote it; in Python it is "
+        "an argument of anypag.read_table)."
     )
 
 

@@ -47,7 +47,7 @@ Labels = dict[str, dict[float, str]]
 
 
 def _labels(frame: polars.DataFrame, about: Any) -> Labels:
-    """{column: {code: label}} for columns of numbers with labels, in ascending order; without the codes for gaps."""
+    """{column: {code: label}} for columns of numbers with labels, codes ascending; without the codes for gaps."""
     found = {}
     for name, labels in about.variable_value_labels.items():
         pairs = sorted((float(code), text) for code, text in labels.items() if isinstance(code, Real))

@@ -1,4 +1,4 @@
-"""Reads a file as a table. Findings report its decisions: row numbers left out, words taken for missing values."""
+"""Reads a file as a table. Findings say what was decided: row numbers left out, words taken for missing values."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def read_table(
     """The table in a file. `learn` and other functions also take the path itself if no options are needed.
 
     Args:
-        path: a file that ends in .csv, .tsv, .txt (also .gz of these), .parquet, .arrow, .feather, .ipc, .xlsx, .dta
-            or .sav.
+        path: a file that ends in .csv, .tsv, .txt (also .gz of these), .parquet, .arrow, .feather, .ipc, .xlsx, .dta,
+            .sav or .zsav.
         names: which columns to use, in this order; all if left out.
         kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred.
         encoding: of a text file that is not UTF-8: "latin-1", "cp1252", ...
@@ -156,13 +156,13 @@ def read_as_said(path: Path, reading: Reading, names: Sequence[str] | None) -> T
 
 
 def read_again(path: Path, reading: Reading, among: Collection[str]) -> Table:
-    """The columns of a file whose names are in `among`; all columns if there is no such column."""
+    """The columns `among` of a file; all columns if the file has none of these."""
     there = [name for name in glance(path, 1, reading).columns if name in among]
     return as_table(read_as_said(path, reading, there or None))
 
 
 def rows_from(data: object, reading: Reading | None, among: Collection[str]) -> Table:
-    """All columns of data in memory, or the columns `among` of a file, read with the options of the search."""
+    """All columns of data in memory, or the columns `among` of a file; read and weighted as `reading` says."""
     if isinstance(data, str | Path):
         return read_again(Path(data), fitting(reading, Path(data)), among)
     table, weights = as_table(data), None if reading is None else reading.weights

@@ -46,7 +46,7 @@ class Reading(NamedTuple):
 
 
 AS_USUAL = Reading()
-_FIRST_ROWS = 10_000  # the rows from which column types are inferred
+_FIRST_ROWS = 10_000  # how many first rows column types are inferred from
 _LONGEST_REASON = 300  # the most characters of a polars error that a message quotes
 FromFile = TypeVar("FromFile")
 
@@ -77,7 +77,7 @@ def read_file(path: Path, reading: Reading = AS_USUAL) -> polars.DataFrame:
 
 
 def _with_words(path: Path, reading: Reading, frame: polars.DataFrame) -> polars.DataFrame:
-    """The frame. In its text columns, words that mean a gap only among numbers are restored."""
+    """The frame, where text columns get back the words that mean a gap only in columns of numbers."""
     columns = [name for name, kind in frame.schema.items() if kind == polars.String and frame[name].null_count()]
     if ending_of(path) not in TEXT_ENDINGS or not columns:
         return frame
@@ -217,8 +217,8 @@ def _require_readable(path: Path) -> None:
         raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")
 
 
-SECONDS_TO_ANSWER = 5.0
-_process = os.getpid()
+SECONDS_TO_ANSWER = 5.0  # if the threads of polars take longer for a small task, they count as lost
+_process = os.getpid()  # the process where the threads of polars are known to answer
 
 
 def require_threads() -> None:

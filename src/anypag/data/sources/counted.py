@@ -192,7 +192,7 @@ def split_off(
         value = values[wrong[0]]
         has = "nothing" if np.isnan(value) else f"{value:g}"
         is_weight = bool(np.isfinite(value)) and value != np.floor(value) and value > 0
-        remedy = "Weights are not counts" if is_weight else "Correct that row, or leave it out"
+        remedy = "Weights are not counts: use ap.weighted" if is_weight else "Correct that row, or leave it out"
         raise DataError(f"{told}; row {wrong[0] + 1} has {has}. {remedy}.")
     return table.take(others), values
 
@@ -246,7 +246,7 @@ def refuse_weights(table: Table, what: str) -> None:
 
 
 def weight_findings(source: Source, weighs: bool) -> list[Finding]:
-    """A finding about the effective number of weighted rows. DataError unless the test can weight rows (`weighs`)."""
+    """A finding about the effective number of weighted rows. DataError if the test cannot weight rows: not `weighs`."""
     weights = weights_of(source)
     if weights is None:
         return []

@@ -30,7 +30,7 @@ from anypag.errors import DataError, Option
 
 NO_ROWS = "a covariance matrix has no rows"
 MOST_ROWS = 2**53  # larger numbers of rows cannot be told apart as floats
-_TOLERANCE = 1e-8
+_TOLERANCE = 1e-8  # asymmetry (relative) and negative eigenvalues (per column) up to this size count as rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +100,8 @@ def covariance_moments(
     covariance: Any, n: int, names: Sequence[str] | None = None, reading: Reading = AS_USUAL
 ) -> Moments:
     """The moments of a table of n rows, from its covariance or correlation matrix: a square array, a data frame, or
-    the path of a file, read as `reading` says. `names`: for an array, the names of its columns; otherwise, the columns
-    to use. DataError if `covariance` is not such a matrix.
+    the path of a file, read as `reading` says. `names`: for an array, the names of its columns; else, the columns of
+    the frame or file to use. DataError if `covariance` is not such a matrix.
     """
     there, matrix = _named(covariance, reading)
     matrix = _filled_in(matrix)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from anypag.data.files.read_table import rows_from
 from anypag.data.files.scan import Reading
 from anypag.data.sources.pooled import Pooled, beside, pooled, sets_of
-from anypag.data.table import Table
+from anypag.data.table import Table, parts_of
 from anypag.errors import DataError, ParameterError, listed
 
 OTHER_ROWS = "These rows are not those of the search: they are taken as rows of the observed set."
@@ -81,8 +80,7 @@ class DataSets(NamedTuple):
         none, n = (None,) * len(self.design), len(self.design)
         design, of_set = Table(tuple(self.design), np.zeros((1, n)), none, none), np.zeros(table.n, np.int64)
         made = beside(table, design, of_set)
-        parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
-        return Pooled(**parts, contexts=design.names, sets=self.names[:1], of_set=of_set, told=told)
+        return Pooled(**parts_of(made), contexts=design.names, sets=self.names[:1], of_set=of_set, told=told)
 
     def of_tables(self, there: Mapping[str, Table]) -> Pooled:
         """The tables of named data sets, as one pool. DataError for an unknown name, or without the observed set."""
@@ -100,7 +98,7 @@ class DataSets(NamedTuple):
 def in_sets(
     data: object, reading: Reading | None, names: Sequence[str], sets: DataSets | None, more: Sequence[str] = ()
 ) -> Table:
-    """The rows for an estimate (see `rows_from`), in the columns `names` and `more`, with the data set of each row."""
+    """The rows for an estimate (see `rows_from`): the columns `names` and `more`, and the contexts of `sets`."""
     by = [] if sets is None or sets.by is None else [sets.by]
     table = rows_from(data, reading, [*names, *more, *by])
     if sets is None or isinstance(table, Pooled) or all(name in table.names for name in sets.design):

@@ -35,7 +35,7 @@ from anypag.errors import DataError, Option, listed
 
 MOST_PULLED = 100_000_000  # the most numbers that are pulled from an engine if rows are needed (800 MB)
 MOST_GROUPED = 50_000_000  # the most numbers in a pulled table of counts (400 MB)
-MOST_LABELS = 10_000  # the most different texts of a column that are pulled
+MOST_LABELS = 10_000  # the largest number of texts of a column that are pulled
 MOST_COUNTED = 100_000  # the most levels of a column that are pulled
 MOST_CELLS = 1_000_000  # sets of columns are merged up to this many combinations of levels
 
@@ -124,7 +124,7 @@ class EngineTable(ThroughRows):
         return EngineTable(self.engine.without_gaps(), given, self.read)
 
     def summary(self) -> Summary:
-        """The summary, as in memory, but extremes leave out rows with gaps, and columns with infinite values."""
+        """The summary. Extremes leave out rows with gaps; they are NaN for text, or if a column has infinite values."""
         return self._summary
 
     @cached_property
@@ -204,9 +204,9 @@ class EngineTable(ThroughRows):
             raise DataError(
                 f"This step needs the rows themselves, at most {MOST_PULLED:,} numbers; the table in the engine "
                 f"has {self.n:,} rows and {len(self.names)} columns. Take a sample of the rows there, or fewer "
-                "columns; or choose Fisher's z or the test for mixed data (both without a transform, and without "
-                f"gaps or with {Option('missing', 'drop')}), or a test of discrete columns: their sums and counts are "
-                "computed in the engine."
+                "columns. Or choose a test whose sums or counts the engine computes. These are tests of discrete "
+                "columns and, without a transform, Fisher's z and the test for mixed data. With gaps, the last two "
+                f"also need {Option('missing', 'drop')}."
             )
 
 
@@ -243,7 +243,7 @@ class GroupedCounts:
         return cls(source, tuple(levels))
 
     def part(self, columns: ColumnNumbers, make: Callable[[CountedTable], Piece]) -> Piece:
-        """The value of `make` for the counts of some columns, cached until others need the memory."""
+        """The value of `make` for the counts of some columns, cached until newer ones need the memory."""
         if columns not in self._kept:
             table = self._counted(columns)
             while self._kept and table.table.values.size + sum(size for size, _ in self._kept.values()) > MOST_GROUPED:

@@ -125,7 +125,7 @@ class Engine:
             return None
         found: dict[Any, int] = {}
         for value, count in zip(pulled["level"].to_list(), pulled["n"].to_list(), strict=True):
-            level = str(value) if self.is_text[i] else float(value) + 0.0  # -0.0 is 0.0
+            level = str(value) if self.is_text[i] else float(value) + 0.0  # -0.0 becomes 0.0
             found[level] = found.get(level, 0) + int(count)
         values: list[Any] = sorted(found)
         return Levels(values, np.array([found[value] for value in values], np.int64))

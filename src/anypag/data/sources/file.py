@@ -1,7 +1,7 @@
 """A table in a file that may be larger than memory: it is read in parts, and only sums are kept.
 
 Complete rows go into the sums in the same chunks as those of a table in memory (see `anypag.data.moments`), so that the
-file and the table give the same bits. Checks of values look at the first rows.
+file and the table give exactly the same numbers. Checks of values look at the first rows.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class FileTable(ThroughRows):
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kind of each column: as given, else inferred from the first rows."""
+        """The kind of each column: as given, else inferred from its labels, or from its numbers in the first rows."""
         return tuple(self.given_kinds.get(name) or self._kind(i) for i, name in enumerate(self.names))
 
     def _kind(self, i: int) -> Kind:
@@ -175,7 +175,7 @@ class FileTable(ThroughRows):
 
 
 class _Totals:
-    """The results of a pass so far: counts over all rows, extremes and sums over complete ones."""
+    """The results of a pass so far: counts over all rows; extremes and sums over rows whose values are all finite."""
 
     def __init__(self, names: Sequence[str]) -> None:
         p = len(names)
@@ -184,7 +184,7 @@ class _Totals:
         self.missing, self.infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
         self.low, self.high = np.full(p, np.nan), np.full(p, np.nan)
         self._sums = Sums(names)
-        self._waiting = np.empty((0, p))  # complete rows that do not fill a chunk yet
+        self._waiting = np.empty((0, p))  # rows of finite values that do not fill a chunk yet
 
     @classmethod
     def over(cls, parts: Iterator[Floats], names: tuple[str, ...]) -> Self:
@@ -212,7 +212,7 @@ class _Totals:
             self._sums.add(self._waiting[:at_once])
             self._waiting = self._waiting[at_once:]
 
-    n = property(attrgetter("_sums.n"))  # the number of complete rows
+    n = property(attrgetter("_sums.n"))  # the number of rows whose values are all finite
 
     @cached_property
     def moments(self) -> Moments:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,7 +14,7 @@ from anypag.arrays import Counts, Flags, Floats
 from anypag.data.columns import require_columns
 from anypag.data.findings import Finding, warning
 from anypag.data.sources.counted import refuse_weights
-from anypag.data.table import Kind, Table, as_table
+from anypag.data.table import Kind, Table, as_table, parts_of
 from anypag.errors import DataError, ParameterError, absent, listed
 
 ContextsTest = Literal["all", "pairwise"]
@@ -42,8 +42,7 @@ class Pooled(Table):
     def take(self, names: Sequence[str]) -> Table:
         """Some of the columns; `contexts` keeps only the contexts among them."""
         made = super().take(names)
-        parts = {item.name: getattr(made, item.name) for item in fields(Table)}
-        return replace(self, **parts, contexts=tuple(name for name in self.contexts if name in made.names))
+        return replace(self, **parts_of(made), contexts=tuple(name for name in self.contexts if name in made.names))
 
     def take_rows(self, rows: Rows) -> Table:
         return replace(super().take_rows(rows), of_set=self.of_set[rows])  # type: ignore[call-arg]
@@ -54,10 +53,10 @@ class Pooled(Table):
         return super().take([name for name in self.names if name not in self.contexts]).take_rows(self.of_set == 0)
 
     def for_estimates(self, chosen: Flags) -> Table:
-        """Some of the rows as a plain table. Contexts that do not vary in these rows are replaced by independent random
-        numbers, so that adjusting for such a context changes nothing.
+        """Some of the rows as a plain table. Contexts that do not vary in these rows are replaced by random numbers
+        that are unrelated to the other columns, so that adjusting for such a context changes nothing.
         """
-        rows = Table(**{item.name: getattr(self, item.name) for item in fields(Table)}).take_rows(chosen)
+        rows = Table(**parts_of(self)).take_rows(chosen)
         values, same = np.array(rows.values), [self.names.index(name) for name in self.same_in(chosen)]
         levels = [place for place in same if self.kinds[place] == "discrete"]
         noise = np.random.default_rng(0)
@@ -111,9 +110,9 @@ def pooled(
         by: the column of a single table that says which data set a row is from.
         observed: the name of the observed set (without an intervention), with which others are compared; by default the
             first of the sets, or the set of the first row.
-        contexts: the columns that say which data set a row is from: "indicator" (one of zeros and ones for each set but
-            the observed one), "one" (a single discrete column, `context`), or a table of the design with a row for each
-            set.
+        contexts: the columns that say which data set a row is from: "indicator" (for each set but the observed one, a
+            column of zeros and ones), "one" (a single discrete column, `context`), or a table of the columns' values
+            with a row for each set.
         assumptions: of Joint Causal Inference: "1" (no variable is a cause of a context), "12" (and no hidden cause
             acts on a context and a variable), "123" (and contexts depend on each other by the design alone).
         targets: the known direct targets of contexts: {"drug": ["pkc"]}. The search finds other targets.
@@ -149,9 +148,8 @@ def pooled(
         raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")
     acts_on = _checked_targets(targets or {}, design.names, system.names)
     about: dict[str, Any] = {"contexts": design.names, "targets": acts_on, "sets": tuple(tables), "of_set": of_set}
-    parts: dict[str, Any] = {item.name: getattr(made, item.name) for item in fields(Table)}
-    parts["read"] = (*made.read, *left_out, *untold(design))
-    return Pooled(**parts, **about, assumptions=assumptions, contexts_test=contexts_test, by=by)
+    made = made.with_findings([*left_out, *untold(design)])
+    return Pooled(**parts_of(made), **about, assumptions=assumptions, contexts_test=contexts_test, by=by)
 
 
 def _observed_first(sets: Mapping[str, Any], by: str | None, observed: str | None) -> Mapping[str, Any]:
@@ -178,7 +176,7 @@ def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
     if by is None:
         if isinstance(data, Mapping) and all(isinstance(name, str) for name in data):
             return data
-        raise ParameterError(f"Data sets come by name, {{'observed': a, 'drug': b}}; got {type(data).__name__}.")
+        raise ParameterError(f"Name the data sets, {{'observed': a, 'drug': b}}; got {type(data).__name__}.")
     table = as_table(data)
     require_columns([by], table.names)
     place, rest = table.names.index(by), table.take([name for name in table.names if name != by])
@@ -187,7 +185,7 @@ def sets_of(data: Any, by: str | None) -> Mapping[str, Any]:
         raise DataError(f"The column {by!r} says which data set a row is from; in some rows it is empty.")
     values = list(dict.fromkeys(column.tolist()))
     if len(values) > MOST_SETS:
-        raise DataError(f"A column of contexts has up to {MOST_SETS} values; {by!r} has {len(values):,}.")
+        raise DataError(f"`by` names a column of up to {MOST_SETS} values; {by!r} has {len(values):,}.")
     names = [labels[int(value)] if labels else f"{by}={value:{'.17g' if value % 1 == 0 else 'g'}}" for value in values]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -235,8 +233,8 @@ def _labels(parts: Sequence[Table], i: int) -> tuple[str, ...]:
     longest = max(ordered, key=len, default=tuple(sorted(every)))
     if {*longest} != every or any([label for label in longest if label in own] != [*own] for own in ordered):
         raise DataError(
-            f"The data sets do not agree on one order of all levels of {parts[0].names[i]!r}. Give each the same "
-            f"order as its kind, such as {' < '.join(longest)!r}."
+            f"The data sets do not agree on one order of all levels of {parts[0].names[i]!r}. In each, give "
+            f"it the same kind, such as {' < '.join(longest)!r}."
         )
     return longest
 
@@ -266,7 +264,7 @@ def _checked_targets(
 
 
 def comparable(table: Pooled, *contexts: str) -> Flags:
-    """(n,) rows where other contexts are as in the observed set; all rows if one of `contexts` is constant there."""
+    """(n,) rows where other contexts are as in the observed set; all rows if one of `contexts` is constant in those."""
     others = [table.names.index(name) for name in table.contexts if name not in contexts]
     first = table.values[np.argmax(table.of_set == 0), others]
     alike = (table.values[:, others] == first).all(axis=1)
@@ -311,11 +309,11 @@ def _observed_levels_first(design: Table) -> Table:
 
 
 def untold(design: Table) -> list[Finding]:
-    """A warning about contexts that others determine: which of them acts on a variable cannot be told."""
+    """A warning about contexts that other contexts determine: which one acts on a variable cannot be told."""
     places = range(len(design.names))
     others = [[other for other in places if other != k] for k in places]
     told = [design.names[k] for k in places if is_determined(design.values, k, others[k])]
-    message = f"Other contexts determine {listed(told)}: which of them acts on a variable cannot be told."
+    message = f"Contexts that others determine: {listed(told)}. Which context acts on a variable cannot be told."
     return [warning("contexts", told, message, "Vary them separately, or leave one of them out.")] if told else []
 
 

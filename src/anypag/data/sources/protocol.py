@@ -25,7 +25,7 @@ Lacked = Literal["rows", "order"]  # what a source may lack: its rows, or the or
 class Needs(NamedTuple):
     """What a test, an algorithm and the user's choices require of a table; the audit reports violations. `takes`: the
     kind as which the test treats every column; "any" if it uses each column's own kind. `max_r`: the size of the
-    largest condition set; None: all columns but two. `score`: whether a score uses the same rows. `sees_curves`:
+    largest condition set; None: all columns but two. `score`: whether the method scores graphs too. `sees_curves`:
     whether the test sees more than straight lines. `weighs`: whether the test can weight rows.
     """
 
@@ -40,7 +40,7 @@ class Needs(NamedTuple):
 
 class Summary(NamedTuple):
     """The number of rows, and of rows without a gap; for each column the numbers of missing and of infinite values, the
-    smallest and the largest value (NaN for text and for columns without values).
+    smallest and the largest value (NaN without values; for text, NaN or extremes of the codes).
     """
 
     n: int

@@ -1,4 +1,4 @@
-"""Draws of effects, one for each sampled graph. They reflect the uncertainty about both rows and graphs.
+"""Draws of effects, one for each sampled graph. They reflect the sampling of rows and the uncertainty about graphs.
 
 For each graph a covariance is drawn around that of the rows (Wishart, by Bartlett's decomposition), the linear system
 of the graph is fitted to it, and its total effects are computed. Each graph's index in the sample seeds its random
@@ -26,8 +26,8 @@ from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
 
 SEED = 0xEFF
-STOP = 1e-4  # a fit ends when a sweep changes no number by more than this, in units of correlations
-MOST_SWEEPS = 100
+STOP = 1e-4  # a fit ends when a sweep over the nodes changes no number by more than this, in units of correlations
+MOST_SWEEPS = 100  # a fit also ends after this many sweeps
 
 Hide = Callable[[Flags, Floats, Floats], Floats]  # from arrows, weights and noise to new weights
 
@@ -141,8 +141,8 @@ def with_hidden_causes(
 ) -> Floats:
     """New weights of a linear system whose open arrows hide common causes; the observed distribution stays the same.
 
-    An arrow a → b can hide one if a has no `<->`, and all parents of a are parents of b. The noise e of a is a minus
-    its weighted parents. So d · e can be added to the noise of b if new weights of a and its parents cancel it. The
+    An arrow a → b can hide a common cause if a has no `<->`, and all parents of a are parents of b. The noise e of a
+    is a minus its weighted parents. So new weights of a and its parents can cancel d · e in the noise of b. The
     correlation of the two noises is drawn between ±`strength`. `weights[j, i]`: the weight of i in the equation of j.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1

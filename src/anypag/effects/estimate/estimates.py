@@ -18,8 +18,8 @@ Level = str | float
 EstimateModel = Model | Literal["partially linear", "doubly robust"]  # the last two are estimates by a learner
 
 NOT_WEIGHTED = (
-    "Rows are weighted here. Learners, groups, draws from tables and draws by cluster cannot use weights: leave out "
-    f"{Option('learner')}, {Option('by')} and {Option('cluster')}, or search by tests ({Option('method', 'icd')})."
+    f"Rows are weighted here. {Option('learner')}, {Option('by')} and {Option('cluster')} cannot use weights: leave "
+    f"them out. Draws from tables of levels cannot use weights either: search by tests ({Option('method', 'icd')})."
 )
 
 
@@ -73,7 +73,7 @@ class Estimate:
     model: EstimateModel
     entries: Entries  # one line per cause and outcome, or per combination of levels
     n: int  # the number of rows behind the numbers
-    level: float  # the share of such intervals that cover the truth, such as 0.95
+    level: float  # the confidence level: the share of intervals that cover the truth (0.95, say)
     notes: tuple[str, ...]  # sentences about limits of the numbers
 
     @property
@@ -81,7 +81,7 @@ class Estimate:
         return self.model != "tables" and len(self.entries) == 1
 
     def lines(self) -> list[str]:
-        """A line for each number; below several numbers, a line with how many rows they rest on."""
+        """A line for each estimate; if there are several, a last line with the number of rows."""
         rows, lines, is_one = f"n = {self.n:,}", list[str](), len(self.entries) == 1
         for entry in self.entries:
             interval = f"{self.level:.0%} interval {number(entry.low, 4)} to {number(entry.high, 4)}"

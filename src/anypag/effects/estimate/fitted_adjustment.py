@@ -29,10 +29,10 @@ MOST_COMPARED = 20_000  # straight lines and splines are compared in at most thi
 FAR = 2.0  # a note says that straight lines and a learner differ if they are more standard errors apart than this
 LEAST_EACH = 5
 """The least number of rows per weight of the splines. With 5 rows, up to 2% of tables with straight relations seem
-curved, and errors are 1.3 times as large as reported. With 1 row, 40% seem curved, and errors are 3 times as large.
+curved, and standard errors are 1.3 times too small. With 1 row, 40% seem curved, and they are 3 times too small.
 """
 BANDS = 4  # to report an effect by group, a column of numbers is divided into this many groups of equal size
-FEW_ROWS = f"No interval: in simulations AIPW intervals had nominal coverage from {learners.LEAST_ROWS:,} rows on."
+FEW_ROWS = f"No interval: in simulations AIPW intervals were reliable only from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Adjustment:
     outcome: str
     levels: tuple[Level, Level] | None  # the levels of a cause with two levels
     rows: AdjustedRows  # the columns, scaled by powers of 2 to numbers below 1; a cause with two levels as 0 and 1
-    exponent: int  # slopes of the scaled columns times 2**exponent are slopes in the units of the data
+    exponent: int  # a slope of the scaled columns, times 2**exponent, is in the units of the data
     scores: Scores
     n_dropped: int
 
@@ -96,7 +96,7 @@ class Adjustment:
         return Estimate(fit, tuple(entries), self.part.n, level, notes)
 
     def curve_told(self, seed: int) -> str:
-        """A note if splines and straight lines differ; empty if they agree, or if rows are too few for splines."""
+        """A note if splines and straight lines differ; empty if they agree, or if they cannot be compared."""
         if "continuous" not in self.part.kinds:
             return ""
         rows = self.rows.thinned(MOST_COMPARED)
@@ -117,7 +117,7 @@ class Adjustment:
         return Robustness(r2, *values, *e_values(self._ratio(found.value), low, high))
 
     def _ratio(self, step: float) -> float:
-        """The risk ratio of an effect: of two risks if both columns have two levels, else by the mean difference."""
+        """The risk ratio of an effect: of two risks if both columns have two levels, else from the mean difference."""
         y, x, low, high = self.rows.y, self.rows.x, self.rows.y.min(), self.rows.y.max()
         if self.levels is None or len(np.unique(y)) > 2:
             return exp(RATIO_OF_DIFFERENCE * (step * (1.0 if self.levels else float(x.std())) / float(y.std())))
@@ -136,7 +136,7 @@ class Adjustment:
         if self.scores.clipped > learners.MOST_CLIPPED:
             return (
                 f"No interval: for {self.scores.clipped:.0%} of the rows one level of {self.cause} is almost certain "
-                "given the columns adjusted for, so hardly any row can be compared with them (no overlap)."
+                "given the columns adjusted for, so hardly any row like them has the other level (no overlap)."
             )
         return FEW_ROWS if self.levels is not None and self.part.n < learners.LEAST_ROWS else ""
 
@@ -192,8 +192,8 @@ class Robustness:
 
     Adjusting leaves variance in cause and outcome. A hidden cause that explains the share `value` of each of these two
     can make the estimate 0; with smaller shares of both it cannot (robustness value, Cinelli and Hazlett 2020).
-    `e_value` is the risk ratio that it must have with both (VanderWeele and Ding 2017). Unless cause and outcome have
-    two levels, `e_value` follows from the standardised mean difference (per standard deviation of a numeric cause).
+    `e_value` is the risk ratio that the hidden cause must have with both (VanderWeele and Ding 2017). It follows from
+    the standardised mean difference (per standard deviation of a numeric cause) unless both have two levels.
     """
 
     partial_r2: float  # the share of the remaining variance of the outcome that the cause explains
@@ -201,13 +201,13 @@ class Robustness:
     value_of_interval: float  # the least such share with which the interval contains 0
     e_value: float
     e_value_of_interval: float  # the least such ratio with which the interval holds "no effect"; 1 if it already does
-    adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: set of the largest class with an effect
+    adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: the set of the largest group
 
     def __str__(self) -> str:
         begin = "To"
         if self.adjusting_for is not None:
             z = with_and(tuple(map(quote, self.adjusting_for))) or "nothing"
-            begin = f"In the largest class that allows an effect, adjusting for {z}: to"
+            begin = f"In the largest group with an effect, adjusting for {z}: to"
         return (
             f"{begin} explain this away a hidden cause must account for {self.value:.1%} of the remaining variance of "
             f"both cause and outcome ({self.value_of_interval:.1%} for the interval to hold 0); E-value "
@@ -217,7 +217,7 @@ class Robustness:
 
 def robustness_value(partial_r2: float, freedom: float, level: float | None = None) -> float:
     """The share of the remaining variance of cause and outcome that a hidden cause must explain to make an estimate 0,
-    or, with a `level`, to make its interval contain 0. The example is Darfur, from Cinelli and Hazlett (2020).
+    or, with a `level`, to make its interval contain 0. The example is a study of Darfur in Cinelli and Hazlett (2020).
 
     >>> r2 = 4.184**2 / (4.184**2 + 783)
     >>> round(r2, 3), round(robustness_value(r2, 783), 3), round(robustness_value(r2, 783, 0.95), 3)

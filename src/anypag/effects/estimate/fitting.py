@@ -26,7 +26,7 @@ from anypag.graphs.node_sets import NodeSet, members
 Fitted = Linear | Tables | Regression
 Numbers = tuple[Floats, Floats, Floats]  # values, and the ends of their intervals
 
-MOST_CELLS_NAMED = 5
+MOST_CELLS_NAMED = 5  # how many combinations without rows a note names
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def estimated(
     *,
     by_adjustment: bool,
 ) -> Estimate:
-    """The value of a formula on data, with intervals. `by_adjustment`: the formula adjusts, or there is no effect."""
+    """The value of a formula, with intervals. `by_adjustment`: True if the formula adjusts or states no effect."""
     needed = mentioned(formula) | way.x | way.y | way.given
     part, n_dropped = columns_of(causal, table, needed)
     kind = chosen_model(part, model, causal.names(way.y))
@@ -85,7 +85,7 @@ def estimated(
 
 
 def _determined(part: Table) -> str:
-    """The clause that names a constant column, or one that others determine. Levels count as indicator columns."""
+    """The clause that names a column that is constant or determined by others. Levels count as indicator columns."""
     spread = spread_out(part.values, part.kinds)
     spread = [(some - some.mean(axis=0)) / np.maximum(np.abs(some).max(axis=0), 1e-300) for some in spread]
 
@@ -189,7 +189,7 @@ def fit(part: Table, model: Model, nodes: tuple[int, ...]) -> Fitted:
 def _interval(
     fitted: Fitted, formula: Expression, way: Between, sampling: Sampling, weights: Floats | None
 ) -> tuple[Floats, Floats]:
-    """The two ends of the interval: percentiles of the value over resamples of the rows, or of clusters of them."""
+    """The two ends of the interval: percentiles of the value over resamples of the rows, or of clusters of rows."""
     rng = np.random.default_rng(sampling.seed)
     drawn = []
     for _ in range(sampling.resamples):
@@ -204,7 +204,7 @@ def _interval(
     # makes both ends NaN
     quantile = np.nanquantile if isinstance(fitted, Regression) else np.quantile
     low, high = quantile(np.array(drawn), [rare, 1 - rare], axis=0)
-    # if no row has the level, or all rows have it, all resamples agree, but the value is not certain
+    # if no row of a group has a level, or all of them have it, all resamples agree, but the value is not certain
     is_stuck = np.ptp(np.array(drawn), axis=0) == 0
     return np.where(is_stuck, np.nan, low), np.where(is_stuck, np.nan, high)
 
@@ -216,7 +216,7 @@ def cluster_counts(rng: np.random.Generator, clusters: Counts) -> Floats:
 
 
 def _changes(causal: CausalGraph, part: Table, way: Between, numbers: Numbers) -> Iterator[MeanChange]:
-    """For each cause its slope; for a discrete cause, each level against the first."""
+    """The change of each outcome per unit of each cause, or for each level of a discrete cause against the first."""
     rows = zip(*(ends.tolist() for ends in numbers), strict=True)
     for cause in causal.names(way.x):
         is_number = part.kinds[part.names.index(cause)] == "continuous"

@@ -25,9 +25,9 @@ FOLDS = 5
 CLIP = 0.02  # probabilities of a level are clipped to this and 1 minus this: the weight of a row is at most 50
 MOST_CLIPPED = 0.05  # if more rows than this share are clipped, the groups hardly overlap, and AIPW gives no interval
 LEAST_ROWS = 2_000  # with fewer rows AIPW gives no interval: see `benchmarks/effects_learners.md`
-MOST_KNOTS = 8
+MOST_KNOTS = 8  # of the spline of a column
 PENALTIES = np.logspace(-6, 1, 8)  # on squared weights of standardised columns; multiplied by the number of rows
-MOST_STEPS = 30
+MOST_STEPS = 30  # of Newton's method in a logistic regression
 
 One = Regressor | Callable[[], Regressor]
 Learner = str | One | tuple[str | One, str | One]
@@ -141,7 +141,7 @@ class Splines:
 
 
 def _spline(column: Floats, knots: Floats) -> Floats:
-    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; the column if knots are few."""
+    """(n, knots + 1) a column's cubic B-splines, constant beyond outer knots; the column itself if knots are few."""
     from scipy.interpolate import BSpline
 
     if len(knots) < 3:
@@ -256,8 +256,8 @@ def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
 
 
 NO_LEARNER = (
-    f'The option {Option("learner")} is "splines", a regressor with fit and predict, the name to import one by '
-    '("sklearn.ensemble.RandomForestRegressor"), or one of these for the outcome and one for the cause; got '
+    f'The option {Option("learner")} is "splines", a regressor with fit and predict, a function that makes one, '
+    'the name of either ("sklearn.ensemble.RandomForestRegressor"), or a pair of these: for outcome and cause; got '
 )
 
 
@@ -275,7 +275,7 @@ def _maker(one: str | One, splines: One) -> One:
 
 
 def _predicted(make: One, z: Floats, target: Floats, at: Floats, seed: int) -> Floats:
-    """The predictions at `at` by a fresh copy, fitted to the target; for a classifier the probabilities of 1."""
+    """The predictions at `at` by a fresh regressor fitted to the target; for a classifier the probabilities of 1."""
     try:
         fitted = _fresh(make, seed).fit(z, target)
         found = fitted.predict_proba(at)[:, -1] if hasattr(fitted, "predict_proba") else fitted.predict(at)

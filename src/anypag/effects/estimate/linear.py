@@ -136,7 +136,7 @@ class Regression(Weighted):
     is_discrete: tuple[bool, ...] = ()
 
     def values(self, formula: Expression, way: Between) -> Floats:
-        """The coefficients, cause by cause, column by column, outcome by outcome; NaN for levels without rows."""
+        """The coefficients, ordered by cause, then its columns, then outcome; NaN for levels that a resample lacks."""
         (causes, at_x), (outcomes, at_y) = self._columns(way.x), self._columns(way.y)
         if not mentioned(formula) & way.x:
             return np.zeros(causes.shape[1] * outcomes.shape[1])

@@ -31,14 +31,14 @@ STEPS_PER_MEMBER = 20  # how many tries are allowed for each member wanted
 
 
 class Members(NamedTuple):
-    """MAGs of a class without selection; `exact` says whether these are all."""
+    """Members of a class, all without `---`. `exact`: are these all members without `---`?"""
 
     mags: tuple[MAG, ...]
     exact: bool
 
 
 def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None) -> Members:
-    """All MAGs without `---` that have this PAG; a random sample if there are more than `most`. `one` is a member."""
+    """All MAGs without `---` that have this PAG; a random sample if `most` or the tries do not suffice for all."""
     search = _MemberWalk(pag.to_mag() if one is None else one)
     steps = search.from_marks(pag.marks)
     tried = islice(steps, STEPS_PER_MEMBER * most)
@@ -52,7 +52,7 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None)
 
 
 class _MemberWalk:
-    """The search for members: it replaces one circle after another, and sets all marks that follow each time."""
+    """The search for members: it replaces one circle after another; after each it sets all marks that follow."""
 
     def __init__(self, one: MAG) -> None:
         self.of_data, self.colliders = pag_of_mag(one), SeparationsOf(one.marks)
@@ -70,7 +70,7 @@ class _MemberWalk:
             yield from [None] if wider is None else self.from_marks(wider, rng)
 
     def _with(self, marks: Marks, i: int, j: int, mark: Mark) -> Marks | None:
-        """The marks with one more mark and all that follow; None if these contradict each other."""
+        """The marks with one more mark and all that follow from it; None if they contradict each other."""
         known = np.array(marks)
         known[i, j] = mark
         if mark == Mark.TAIL:  # without selection one end of every edge has an arrowhead
@@ -101,8 +101,8 @@ class PossibleEffects:
     includes_zero: bool  # does a member say that there is no effect at all?
     n_members: int  # the members that were considered
     exact: bool  # are these all of them?
-    n_assumed: int  # members whose values assume that arrows hide no common cause; without this any value is possible
-    n_open: int  # members whose effect is not identified even with this assumption; they have no value
+    n_assumed: int  # members with a value only if no arrow hides a common cause; if one does, any value is possible
+    n_open: int  # members whose effect is not identified even if no arrow hides a common cause; they have no value
     untold: str = ""  # why there are no values although members have formulas
 
     @property
@@ -121,12 +121,12 @@ class PossibleEffects:
         seen = f"{'all' if self.exact else 'a random sample of'} {self.n_members:,} graphs with these independences"
         lines = [f"Over {seen}:" if self.entries else f"Looked at {seen}."]
         lines += [f"  {entry.label}: {entry.low:.4g} to {entry.high:.4g}" for entry in self.entries]
-        lines.append("In some of them there is no effect." if self.includes_zero else "All of them have an effect.")
+        lines.append("In some of them there is no effect." if self.includes_zero else "All of them allow an effect.")
         if self.n_assumed:
             taken = "" if self.untold else "; the values assume that none does"
             hidden = f"In {self.n_assumed:,} of them an arrow may hide a common cause of its ends{taken}"
             lines.append(f"{hidden}. Where one does, the effect may be anything.")
-        lines += [f"In {self.n_open:,} the effect stays open even then."] if self.n_open else []
+        lines += [f"In {self.n_open:,} the effect stays open even without hidden common causes."] if self.n_open else []
         return "\n".join([*lines, *([self.untold] if self.untold else [])])
 
 

@@ -24,14 +24,14 @@ from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
 
-MOST_CELLS = 10_000_000  # a larger table is refused, because hardly any of its cells would contain a row
-MOST_CELLS_DRAWN = 1_000_000  # the same limit for a table that is drawn once for each sampled graph
+MOST_CELLS = 10_000_000  # a table with more cells is refused, because hardly any cell would contain a row
+MOST_CELLS_DRAWN = 1_000_000  # a table that is drawn for each sampled graph gives no number if it has more cells
 EQUIVALENT_ROWS = 1.0  # the prior of a drawn table counts as this many rows, spread over its cells
 
 
 @dataclass(frozen=True)
 class Tables:
-    """The combinations of levels that occur (`cells`, each a row), and their counts. `of_row`: the cell of each row."""
+    """The combinations of levels that occur (`cells`), and their counts. `of_row`: the cell of each row of the data."""
 
     cells: npt.NDArray[np.int64]
     counts: Floats
@@ -50,7 +50,7 @@ class Tables:
         return replace(self, counts=np.bincount(self.of_row, counts, len(self.cells)).astype(np.float64))
 
     def values(self, formula: Expression, way: Between) -> Floats:
-        """Probabilities, ordered by levels of causes, then conditions, then outcomes; NaN where rows are missing."""
+        """Probabilities, ordered by levels of causes, then conditions, then outcomes; NaN for levels without rows."""
         axes = [self.place(node) for part in (way.x, way.given, way.y) for node in members(part)]
         shape = tuple(size if axis in axes else 1 for axis, size in enumerate(self.n_levels))
         found = np.broadcast_to(folded(formula, self._value), shape)
@@ -86,7 +86,7 @@ def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tu
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
-    """Combinations {node: level} that the formula needs and no row has; some row differs from them only in causes."""
+    """Combinations {node: level} that the formula needs and no row has; with other levels of causes a row has them."""
     found: dict[tuple[tuple[int, int], ...], None] = {}
     for leaf in leaves(formula):
         here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
@@ -112,11 +112,11 @@ Steps = list[tuple[Columns, int]]  # for each cause, in the order of setting: th
 
 
 class LevelTable:
-    """A table of levels without gaps, and draws of risk differences from it: one for each sampled DAG.
+    """A table of levels without gaps, and draws of risk differences from it: one draw for each sampled DAG.
 
     In a DAG the parents of the cause, measured or hidden, close every path that is not causal. So P(y | do(x)) is the
     mean of P(y | x, parents) over the parents. Several causes are set one after the other: each step adjusts for the
-    parents of its cause that no earlier step has, given all earlier columns (Robins' g-formula). A condition, which no
+    parents of its cause that no earlier step used, given all earlier columns (Robins' g-formula). A condition, which no
     cause may affect, selects rows. The tables are drawn from their Dirichlet posteriors, and the levels of hidden
     causes (`n_levels`) from their distribution given the rows and the graph.
     """
@@ -150,7 +150,7 @@ class LevelTable:
 
     def drawn(self, diagrams: Marks, numbers: Counts, causes: Columns, y: int, rows: Flags | None = None) -> Floats:
         """(m, k, l) draws of risk differences: the changes in the probabilities of the levels of y but the first, if
-        the causes are set to each other combination in place of the first. Exactly 0 if no cause is an ancestor of y.
+        the causes are set to a combination of levels in place of the first. Exactly 0 if no cause is an ancestor of y.
         """
         found = []
         for diagram, number in zip(diagrams, numbers.tolist(), strict=True):
@@ -176,7 +176,7 @@ class LevelTable:
         return np.asarray(risks[1:, 1:] - risks[:1, 1:])
 
     def _risks(self, steps: Steps, y: int, number: int, codes: Counts, rows: Flags | None) -> Floats:
-        """(levels of each cause, levels of y) one draw of P(y | do(causes)); zeros without steps."""
+        """(levels of each cause, levels of y) a draw of P(y | do(causes)); 0 without steps, NaN for a large table."""
         nodes = [node for z, x in steps for node in (*z, x)] + [y]
         sizes = [prod(self._sizes[node] for node in part) for z, x in steps for part in (z, (x,))] + [self._sizes[y]]
         if not steps or prod(sizes) > MOST_CELLS_DRAWN:
@@ -189,7 +189,7 @@ class LevelTable:
         drawn = random.standard_gamma if times is None else np.asarray  # with clusters the counts are random already
         cells = drawn(counts + EQUIVALENT_ROWS / counts.size)
         risks = cells / np.maximum(cells.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
-        for at in range(2 * len(steps) - 2, -1, -2):  # average over a step's columns, given those before it
+        for at in range(2 * len(steps) - 2, -1, -2):  # average over the columns of a step, given earlier columns
             of = counts.sum(axis=tuple(range(at + 1, counts.ndim))).reshape(-1, sizes[at])
             weights = drawn(of + EQUIVALENT_ROWS / of.size)
             weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
@@ -199,7 +199,7 @@ class LevelTable:
 
 
 def _steps(diagram: Marks, causes: Columns, y: int) -> Steps:
-    """A step for each cause that leads to y if all are set, ancestors first; its columns: the parents not yet used."""
+    """A step for each cause that leads to y when all are set, ancestors first; it adjusts for parents not yet used."""
     arrows = (diagram == Mark.ARROW) & (diagram.T == Mark.TAIL)
     cut = diagram.copy()
     for x in causes:

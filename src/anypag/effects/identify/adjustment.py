@@ -8,12 +8,12 @@ graph's class, exactly if
 3. Z blocks every proper path of definite status from X to Y that is not possibly directed.
 
 A path is proper if only its first node is in X. Given 1 and 2, the third condition holds in the PAG if and only if Z
-separates X and Y in any one member after the first edges of the proper possibly directed paths are taken out.
+separates X and Y in one member (any will do) after the first edges of the proper possibly directed paths are taken out.
 
-So adjustment sets are sets that separate X and Y in that member. Minimal ones lie among the ancestors of X and Y. There
-a separating set is a cut in an undirected graph: join all nodes of a district (nodes connected by `<->`) and their
-parents, and contract nodes that may not be used (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019).
-Minimal cuts are enumerated by moving a cut past one of its nodes (Berry, Bordat, Cogis 2000).
+So adjustment sets are sets that separate X and Y in that member. Minimal ones lie among the ancestors of X and Y. Among
+these, a separating set is a cut in an undirected graph, which joins all nodes of a district (connected by `<->`) and
+their parents; nodes that may not be used are contracted (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor
+2019). Minimal cuts are enumerated by moving a cut past one of its nodes (Berry, Bordat, Cogis 2000).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Between(NamedTuple):
     x: NodeSet
     y: NodeSet
     first: NodeSet  # the nodes next to X on proper possibly directed paths from X to Y
-    forbidden: NodeSet  # the possible descendants of nodes on such a path
+    forbidden: NodeSet  # the possible descendants of nodes other than X on such a path
     hidden: tuple[tuple[int, int], ...]  # first edges of such paths that are not visible, as (node of X, next node)
     given: NodeSet = 0
 
@@ -66,7 +66,7 @@ def _usable(causal: CausalGraph, way: Between) -> NodeSet:
 
 
 def canonical(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | None:
-    """The canonical adjustment set: the allowed possible ancestors of X and Y; None if there is no adjustment set."""
+    """The canonical adjustment set: the allowed possible ancestors of X, Y and conditions; None if it is not valid."""
     above = spread(causal.near.parents, way.x | way.y | way.given, causal.everyone)
     z = above & within & _usable(causal, way) & ~way.given
     return z if is_adjustment(causal, way, z) else None
@@ -101,7 +101,7 @@ def minimal_sets(causal: CausalGraph, way: Between, within: NodeSet) -> Iterator
 
 
 def smallest(causal: CausalGraph, way: Between, within: NodeSet) -> NodeSet | None:
-    """An adjustment set with the fewest members; None if there is none. Among several the one nearest to X."""
+    """An adjustment set with the fewest members; None if there is none. Of several such sets, the one nearest to X."""
     return None if canonical(causal, way, within) is None else _least_cut(ways_of(causal, way, within))
 
 

@@ -32,7 +32,7 @@ OWN_GRAPH = (
 
 @dataclass(frozen=True, eq=False)
 class CausalGraph:
-    """A PAG without selection, the sets of neighbours of its nodes, and one member of its class."""
+    """A PAG, the sets of neighbours of its nodes, and one member of its class."""
 
     pag: PAG
     near: Neighbours
@@ -71,7 +71,7 @@ WHAT_HELPS_BESIDE_KNOWLEDGE = (
 
 
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
-    """The prepared graph. Error if edges imply selection, or, with the advice `what_helps`, if it is no valid PAG."""
+    """The prepared graph. Error if edges imply selection, or (with the advice `what_helps`) if a PAG is not valid."""
     return _causal_graph_of(_Exactly(graph), what_helps)
 
 
@@ -108,8 +108,8 @@ class _Exactly:
 
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
-    """The prepared graph with marks from knowledge, as in `shown`. None if knowledge has no contexts, or if the MAG
-    made from `shown` disagrees with knowledge or is not in the class of `alone`, the graph by the data alone.
+    """The prepared graph with marks from knowledge, as in `shown`. None if no contexts are known, or if `shown` cannot
+    be completed to a MAG that agrees with knowledge and is in the class of `alone`, the graph by the data alone.
     """
     return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
 

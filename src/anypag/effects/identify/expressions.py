@@ -2,7 +2,7 @@
 
 Sets of variables are sets of nodes (`graphs.node_sets`). The functions `product`, `quotient` and `summed` build
 formulas and apply identities that hold for every distribution: P(a | b, c) P(b | c) = P(a, b | c), the sum of P(a | b)
-over a is 1, and factors without the variable a move out of the sum over a. So formulas stay short.
+over a is 1, and factors in which a does not occur leave the sum over a. So formulas stay short.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ def mentioned(expression: Expression) -> NodeSet:
 
 
 def n_written(expression: Expression) -> int:
-    """The number of conditionals in the formula as it is written."""
+    """The number of conditionals in the formula, repetitions counted."""
     return folded(expression, lambda part, inner: 1 if isinstance(part, P) else sum(inner))
 
 
 def folded(expression: Expression, value: Callable[[Expression, tuple[Folded, ...]], Folded]) -> Folded:
-    """The value of a formula. `value` computes it from the values of its parts; a part that recurs is computed once."""
+    """The value of a formula. `value` takes a part and the values of its parts; a part that recurs is computed once."""
     known = dict[int, Folded]()
 
     def of(part: Expression) -> Folded:
@@ -203,7 +203,7 @@ def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
 
 
 def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
-    """The sum of a product. Factors without a summed variable are taken out; variables that sum to 1 are dropped."""
+    """The sum of a product. Factors without a summed variable are taken out; conditionals that sum to 1 are dropped."""
     left, factors_left = _without_sinks(over, factors)
     inner = [factor for factor in factors_left if factor.free & left]
     outer = [factor for factor in factors_left if not factor.free & left]
@@ -213,7 +213,7 @@ def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
 
 
 def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
-    """The variables and factors left. A variable v that only P(v | ...) contains is dropped, because it sums to 1."""
+    """The variables and factors left. If v occurs only in P(v, w | ...), it is dropped: the sum is P(w | ...)."""
     while True:
         for place, factor in enumerate(factors):
             others = _as_product(factors[:place] + factors[place + 1 :]).free

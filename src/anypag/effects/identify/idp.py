@@ -1,10 +1,10 @@
 """IDP and CIDP: a formula for P(y | do(x)), or P(y | do(x), z), from a PAG (Jaber, Zhang, Bareinboim, ICML 2019;
 Jaber, Ribeiro, Zhang, Bareinboim, NeurIPS 2022).
 
-Q[C] is the distribution of the nodes C when all other nodes are set. The effect is a sum over Q[D], where D contains Y
-and its possible ancestors by paths without X. The derivation starts from Q[V] = P(v) and removes nodes that Q[D] does
-not need, one bucket (nodes joined by `o-o`) at a time. It splits a set into regions where it can. If neither step is
-possible, two systems of the graph's class agree on P and differ in the effect.
+Q[C] is the distribution of the nodes C when all other nodes are set. D contains Y and its possible ancestors by
+paths without X. The effect is the sum of Q[D] over the nodes of D that are not in Y. The derivation starts from Q[V] =
+P(v). A step removes nodes: all that are no possible ancestors of D, else one bucket (nodes joined by `o-o`). Or it
+splits a set into regions. If no step is possible, two systems of the graph's class agree on P and differ in the effect.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def identified(causal: CausalGraph, x: NodeSet, y: NodeSet) -> Expression | Stuc
 
 
 class Regions(NamedTuple):
-    """Two regions whose union is a set, and their intersection: Q[set] = Q[first] Q[second] / Q[both]."""
+    """Two regions that together make up a set C, and their intersection: Q[C] = Q[first] Q[second] / Q[both]."""
 
     first: NodeSet
     second: NodeSet
@@ -45,7 +45,7 @@ class Regions(NamedTuple):
 
 
 class _Derivation:
-    """The steps that compute Q[wanted] from Q[over]. They are found on sets alone; then the formula is built."""
+    """The steps that compute Q[wanted] from Q[over]. `stuck` looks for them on sets alone; `formula` applies them."""
 
     def __init__(self, causal: CausalGraph) -> None:
         self.causal = causal
@@ -101,7 +101,7 @@ class _Derivation:
                 first, second, both = (self.formula(part, over, q_over) for part in step)
                 self.known[wanted, over] = quotient(product(first, second), both)
             else:
-                # Q(over) / Q(step | rest) = Q(rest) Q(after without step | rest, step); rest: the nodes not in `after`
+                # Q(over) / Q(step | base) = Q(base) Q(after without step | base, step); base: the nodes not in `after`
                 after = spread(self.causal.near.children, step, over)
                 rest = product(summed(after, q_over), quotient(q_over, summed(after & ~step, q_over)))
                 self.known[wanted, over] = self.formula(wanted, over & ~step, rest)
@@ -124,7 +124,7 @@ def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) ->
 
 
 def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tuple[NodeSet, NodeSet] | Torn:
-    """X and Z, after causes that share a bucket with possible ancestors of y and z were turned into conditions."""
+    """X and Z, after causes became conditions until no bucket is torn; the torn bucket if its causes cannot."""
     while True:
         above = spread(causal.near.parents, y | z, causal.everyone & ~x)
         torn = [b for b in bucket_sets(causal.near, causal.everyone) if b & above and b & ~above]
@@ -137,7 +137,7 @@ def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tu
 
 
 def _conditions_set(causal: CausalGraph, x: NodeSet, z: NodeSet, y: NodeSet) -> tuple[NodeSet, NodeSet]:
-    """X and Z, after conditions that may be set instead of observed were turned into causes."""
+    """X and Z, after conditions became causes where setting them gives the same effect as observing them."""
     while True:
         parts = (bucket & z for bucket in bucket_sets(causal.near, causal.everyone) if bucket & z)
         part = next((part for part in parts if is_seeing_setting(causal, part, x, y, z & ~part)), 0)

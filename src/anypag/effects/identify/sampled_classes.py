@@ -48,10 +48,10 @@ class SampledClasses:
     diagrams: Marks  # (m, nodes, nodes): hidden causes of discrete columns are the last nodes
     place: Counts  # (m,) the index of each graph in the whole sample, which seeds its random numbers
     of: Counts  # (m,) the class of each graph
-    counts: Flags  # (m,) False for graphs sampled with a lower penalty per edge, used for draws, not for shares
+    counts: Flags  # (m,) False for graphs sampled with a lower penalty per edge: shares leave them out, draws do not
     classes: tuple[SampledClass, ...]
     selection: bool
-    n_levels: tuple[int, ...]  # of hidden causes
+    n_levels: tuple[int, ...]  # the number of levels of each hidden cause
 
     def __len__(self) -> int:
         return len(self.of)
@@ -78,7 +78,7 @@ class SampledClasses:
         return Verdict("unidentified", way) if way.first else verdict(causal, x, y, given, within)
 
     def if_causal(self, k: int, x: NodeSet) -> Marks | None:
-        """The marks of class k with `-->` for `o->` and `o-o` oriented away from X; None if no member has these."""
+        """The marks of class k, with `-->` for `o->`, and with `o-o` directed away from X; None if no member fits."""
         marks = self.classes[k].causal.pag.marks
         order = np.argsort(~self.classes[k].causal.flags(x), kind="stable")  # X first
         chosen, cycle = completed(marks[np.ix_(order, order)])

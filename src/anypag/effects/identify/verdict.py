@@ -1,4 +1,4 @@
-"""The verdict of a graph about one effect: zero, identified by adjustment, by a formula, or not identified; and why."""
+"""The verdict of a graph about one effect: zero, identified by adjustment or a formula, or not identified; and why."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anypag.effects.identify.adjustment import Between, between, canonical
 from anypag.effects.identify.causal_graph import CausalGraph
 from anypag.effects.identify.expressions import Expression, P, mentioned, product, simplified, summed
 from anypag.effects.identify.idp import Stuck, Torn, identified_given
-from anypag.graphs.base import Marks, possible_steps
+from anypag.graphs.base import Marks, possible_steps, way_to
 from anypag.graphs.marks import Mark, with_and
 from anypag.graphs.node_sets import NodeSet, bucket_sets, members, pc_component_set, rows_as_sets, spread
 from anypag.graphs.text import quote
@@ -188,18 +188,11 @@ def _undirected(causal: CausalGraph, bucket: NodeSet) -> str:
 def _collider_path(causal: CausalGraph, sources: NodeSet, targets: NodeSet, inside: NodeSet) -> tuple[int, ...]:
     """A shortest path from sources to targets by edges that are not visible; every inner node is a collider."""
     near = causal.near
-    before: dict[int, int] = dict.fromkeys(members(sources), -1)
-    waiting = deque(before)
-    while waiting:
-        v = waiting.popleft()
-        steps = (near.invisible if sources >> v & 1 else near.invisible_into)[v] & inside
-        for w in members(steps):
-            if targets >> w & 1:
-                path = [w, v]
-                while before[path[-1]] >= 0:
-                    path.append(before[path[-1]])
-                return tuple(path[::-1])
-            if w not in before and near.invisible_into[w] >> v & 1:
-                before[w] = v
-                waiting.append(w)
-    raise AssertionError("the targets are in the pc-component of the sources")
+
+    def steps(v: int) -> list[int]:
+        found = (near.invisible if sources >> v & 1 else near.invisible_into)[v] & inside
+        return [w for w in members(found) if (targets >> w | near.invisible_into[w] >> v) & 1]
+
+    path = way_to(lambda w: bool(targets >> w & 1), members(sources), steps)
+    assert path, "the targets are in the pc-component of the sources"
+    return tuple(path)

@@ -92,7 +92,7 @@ def loads(text: str, format: str, *, kind: type[MixedGraph] | None = None) -> Mi
     """
     parse = _format(format).parse
     if parse is None:
-        raise FormatError(f"{format!r} is written only; .json, .csv, .dagitty, .tetrad and .txt files are read.")
+        raise FormatError(f"{format!r} is written only; .json, .csv, .dagitty, .tetrad, .txt and .pag files are read.")
     return build(parse(text), kind)
 
 
@@ -250,7 +250,7 @@ def from_networkx(graph: Any, *, kind: type[MixedGraph] | None = None) -> MixedG
             raise FormatError(f"Nodes are names; got {node!r}. Use networkx.relabel_nodes(graph, str).")
     marked = [(a, b) for a, b, mark in graph.edges(data="mark") if mark is not None]
     if marked and len(marked) < graph.number_of_edges():
-        raise FormatError("Either every edge has a mark or none; here some have one and some do not.")
+        raise FormatError("Either every edge has a mark or none has; here only some edges have marks.")
     edges = _marked_edges(graph) if marked else [Edge(a, b, Mark.TAIL, Mark.ARROW) for a, b in graph.edges]
     named = graph.graph.get("kind")
     default = "PAG" if marked else "DAG"

@@ -16,6 +16,7 @@ import io
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from types import SimpleNamespace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +32,8 @@ _CAUSAL_LEARN = {0: Mark.NONE, 2: Mark.CIRCLE, 1: Mark.ARROW, -1: Mark.TAIL}
 
 def dump_pcalg(graph: MixedGraph) -> str:
     """The CSV text of pcalg's `amat.pag`."""
-    text = io.StringIO()
-    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writerow(["", *graph.names])
-    writer.writerows([name, *row] for name, row in zip(graph.names, graph.marks.tolist(), strict=True))
-    return text.getvalue()
+    rows = ([name, *row] for name, row in zip(graph.names, graph.marks.tolist(), strict=True))
+    return csv_text([["", *graph.names], *rows], quoting=csv.QUOTE_NONNUMERIC)
 
 
 def parse_pcalg(text: str) -> Parsed:
@@ -146,10 +144,11 @@ def dump_edges(graph: MixedGraph) -> str:
     return csv_text([HEADING, *rows, *((as_text(name), "", "") for name in graph.names if name not in joined)])
 
 
-def csv_text(rows: Iterable[Iterable[object]]) -> str:
+def csv_text(rows: Iterable[Iterable[object]], quoting: Literal[0, 1, 2, 3] = csv.QUOTE_MINIMAL) -> str:
     """The rows as CSV text, each ended by a line feed."""
     written: list[str] = []
-    csv.writer(SimpleNamespace(write=written.append)).writerows(rows)  # its line end \r\n makes it quote \r and \n
+    writer = csv.writer(SimpleNamespace(write=written.append), quoting=quoting)
+    writer.writerows(rows)  # as lines end in \r\n here, cells with \r or \n are quoted
     return "".join(row.removesuffix("\r\n") + "\n" for row in written)
 
 
@@ -162,7 +161,7 @@ def parse_edges(text: str) -> Parsed:
     for row in rows[1:]:
         if len(row) < 3 or (row[2] and row[2] not in EDGE_SYMBOLS):
             kinds = " ".join(EDGE_SYMBOLS)
-            raise FormatError(f"A line of an edge table is A,B,edge (edge: one of {kinds}); got {abbreviated(row)}.")
+            raise FormatError(f"A line of an edge table is A,B,edge (edge: {kinds} or empty); got {abbreviated(row)}.")
         a, b = (as_written(name) for name in row[:2])
         names |= dict.fromkeys(name for name in (a, b) if name)
         edges += [Edge(a, b, *EDGE_SYMBOLS[row[2]])] if row[2] else []

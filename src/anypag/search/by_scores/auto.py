@@ -1,12 +1,12 @@
 """The method "auto": ICD first, then a posterior over graphs. It has an answer after every step.
 
-1. Tests: ICD, one r in each step. There is a graph after milliseconds, and a sharper one after every r.
+1. Tests: ICD, one size r of condition sets in each step. Each step gives a graph, the first within milliseconds.
 2. Orders, cooling, hidden causes, sampling: the phases of `by_scores.bayes`. The graph by tests is the answer until the
    first graphs are scored. From then on the answer is a valid PAG after every step. The last answer equals that of
    "bayes" to the bit.
 
-The state keeps the graph of ICD with its evidence (`after_tests`). If the table has no score, or the posterior would
-take too long, "auto" becomes "icd". `anypag.run.bind` decides that before the first step.
+The state keeps the graph of ICD with its evidence (`after_tests`). If the table has no score, the posterior would take
+too long, or an option only for tests was chosen, "auto" becomes "icd". `anypag.run.bind` decides this beforehand.
 """
 
 from __future__ import annotations

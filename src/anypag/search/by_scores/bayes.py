@@ -238,7 +238,7 @@ def _mag_of_tests(marks: Marks, problem: Problem) -> Marks:
 
 
 def _agreeing(chosen: Sequence[Marks], problem: Problem) -> list[Marks]:
-    """The starts, changed to agree with knowledge, and the graph with the fewest edges that agrees."""
+    """The starts, changed to agree with knowledge, and a graph with few edges; those that cannot agree are left out."""
     facts = facts_of_chain(problem)
     if facts is None:
         return list(chosen)
@@ -267,7 +267,7 @@ def facts_of_chain(problem: Problem) -> Facts | None:
 
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
-    """The state before cooling, without starts that have no score (too large a district) or a far lower one."""
+    """The state before cooling, without starts that have no score (too large a district) or one far below the best."""
     landscape = state.landscape(problem)
     graphs = [state.start_at(marks) for marks in chosen]
     scores = np.array([landscape.score_of(graph) for graph in graphs])
@@ -278,7 +278,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 
 
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Cools from the next start; after the last one, sets up the chains that sample."""
+    """Cools from the next start. After the last start, finds the rival (if knowledge is given) and changes phase."""
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walker = _next_cooled(state, problem, landscape, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)

@@ -26,9 +26,9 @@ from anypag.search.by_scores.starting_graphs import (
     agreeing,
     agrees,
     allowed_states,
-    nothing_hidden,
     tiers_of,
     with_design,
+    without_selection,
 )
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
@@ -72,9 +72,9 @@ class BossState(State):
 
 
 def init(problem: Problem) -> BossState:
-    """The first state. Raises an error if no DAG agrees with the knowledge."""
+    """The first state. Raises an error if no DAG is found that agrees with the knowledge."""
     facts = problem.facts
-    if facts is not None and agreeing(np.zeros_like(problem.given), nothing_hidden(facts), hidden=False) is None:
+    if facts is not None and agreeing(np.zeros_like(problem.given), without_selection(facts), hidden=False) is None:
         raise KnowledgeError(
             "The method 'boss' assumes that nothing is hidden, and no graph without hidden causes was found that "
             "agrees with the knowledge. If two variables are joined and neither causes the other, they need a hidden "
@@ -101,8 +101,8 @@ def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[Boss
 def _with_knowledge(state: BossState, problem: Problem, facts: Facts, tick: Tick) -> BossState:
     """The state with the best DAG that agrees with knowledge, improved by cooling, and with the rival, if any."""
     best = _best_dag(state.orders, problem, tick)
-    if agrees(best, nothing_hidden(facts)):
-        best = _improved(best, problem, nothing_hidden(facts), tick)
+    if agrees(best, without_selection(facts)):
+        best = _improved(best, problem, without_selection(facts), tick)
     rival = Rival.of(free_dag(problem, tick), best, problem)
     return with_marks(replace(state, rival=rival), marks_of_class(best))
 
@@ -133,7 +133,7 @@ def with_marks(state: AnyState, marks: Marks) -> AnyState:
 
 def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
     """Sweeps the first order that has not settled, until it settles or the sweeps of a step are used up. After all
-    fixed starts have settled, each further order is set to the best one so far with a few edges reversed.
+    fixed starts have settled, each further order is set to the best one so far, with edges of its DAG reversed.
     """
     at, look, starts = int(np.argmin(orders.settled)), look_at(orders, tick), Effort.of(problem).orders
     if problem.n >= FEWEST_IN_THREADS:
@@ -172,7 +172,7 @@ def _best_dag(orders: Orders, problem: Problem, tick: Tick) -> Marks:
     rows = np.flatnonzero(orders.settled) if orders.settled.any() else [0]
     done = replace(orders, order=orders.order[rows], settled=orders.settled[rows])
     dag = marks_of_arrows(found(done, problem.score_in_order, look_at(orders, tick))[0].parents)
-    known = None if problem.facts is None else agreeing(dag, nothing_hidden(problem.facts), hidden=False)
+    known = None if problem.facts is None else agreeing(dag, without_selection(problem.facts), hidden=False)
     return dag if known is None else known
 
 

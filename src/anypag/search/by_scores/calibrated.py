@@ -20,7 +20,8 @@ from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
-"""For counts, the probability of an edge: in every graph; in no graph; in no graph, but its nodes share a neighbour."""
+"""Counts: an edge's probability if all graphs have it, if none has, if none has and its nodes share a neighbour."""
+MANY = 50  # counts: for n > MANY variables `LEAST` is multiplied by MANY / n, because most pairs are far apart
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
 and at all temperatures, plus the last number if its nodes share a neighbour in the answer.
@@ -63,7 +64,7 @@ def calibrated(
     adjacent = (answer != 0).astype(np.int64)
     near = (adjacent @ adjacent)[i, j] > 0
     joined, joined_at_all = 1 - cold[NO_EDGE], 1 - every[NO_EDGE]
-    least = np.where(near, LEAST_NEAR, LEAST)
+    least = np.where(near, LEAST_NEAR, LEAST * min(1.0, MANY / len(answer)))
     edge = least + (MOST - least) * joined if from_counts else _of_correlations(joined, joined_at_all, near)
     if facts is not None:
         settled = (facts.joined | facts.not_joined | (facts.design[:, None] & facts.design))[i, j]

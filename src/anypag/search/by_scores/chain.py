@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anypag._kernels.patience import as_argument
 from anypag.arrays import Counts, Flags, Floats
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
@@ -38,7 +37,7 @@ LARGEST = 10
 
 HOTTEST, COLDEST = 1.6, 0.5
 """The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it and stays there."""
-STRIDE = 20  # steps per node between two samples; n of them per node gave the same errors (`docs/accuracy.md`)
+STRIDE = 20  # steps per node between two samples; n steps per node gave the same errors (`docs/accuracy.md`)
 LEAST_STEPS = 1000  # with fewer steps between samples (about a millisecond), all chains run in one thread
 
 
@@ -259,7 +258,7 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
     graph, best = landscape.without_design(walker.graph), landscape.without_design(walker.best)
     scores, random, made = walker.scores.copy(), walker.random.copy(), np.zeros(2, np.int64)
     moves = landscape.states, landscape.allowed, landscape.likely, landscape.is_likely
-    kind = landscape.ancestral, as_argument(kernel.is_maximal if landscape.ancestral else kernel.is_any)
+    kind = landscape.ancestral, kernel.is_maximal if landscape.ancestral else kernel.is_any
     given = *landscape.given, moves, tuple(landscape.known), *kind, temperature, steps
     in_turns(kernel.advance, *given, random, graph, best, scores, made, look=look)
     graph, best = landscape.with_design(graph), landscape.with_design(best)

@@ -20,15 +20,15 @@ class Effort:
     """The length of each part of a search by scores.
 
     Args:
-        orders: starts of the search over orders.
-        turns: orders after these `orders`. Each begins at the best order so far, with a few edges of its DAG reversed.
-            Only scores from counts need them, because these scores have many optima.
+        orders: how many orders the search over orders starts from.
+        turns: how many further orders follow. Each begins at the best order so far, with a few edges of its DAG
+            reversed. Only scores from counts need them, because these scores have many optima.
         dags: how many of the best DAGs are starts of chains.
         cooling: rounds of cooling for each chain; a round is n² steps.
         samples: rounds of sampling; each gives a graph of every chain.
-        temperatures: of the chains that swap graphs while sampling. The answer comes from the graphs at temperature
-            1, which have fewer errors. Shares of graphs are too near to 0 and 1, so probabilities are corrected shares
-            (`by_scores.calibrated`). Effects are drawn from the graphs of all temperatures.
+        temperatures: one for each chain; chains swap graphs while sampling. The answer comes from the graphs at
+            temperature 1, which have fewer errors. Shares of graphs are too near to 0 and 1, so probabilities are
+            corrected shares (`by_scores.calibrated`). Effects are drawn from the graphs of all temperatures.
         tries: how many of the most promising hidden causes of discrete columns are refined.
 
     >>> Effort.scaled(1, n=15).samples
@@ -68,7 +68,7 @@ def warmth(n: int, warmest: float = WARMEST) -> float:
     """The higher of the two temperatures: `warmest` for up to 15 variables, and nearer to 1 for more.
 
     A warm chain adds edges by chance, and more of them if there are more pairs. So with many variables it must be
-    cooler. The rule was chosen on development tables, so that shares of graphs predicted the number of errors well.
+    cooler. The rule was chosen on development tables, so that shares predicted the number of errors best.
 
     >>> warmth(10), warmth(30)
     (1.6, 1.15)

@@ -69,8 +69,8 @@ def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
 
 
 def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, facts: Facts, tick: Tick) -> CompletedDAG:
-    """The DAG with one more hidden cause; unchanged if no cause raises the score. Levels are added and causes merged if
-    that raises it too. `tries` proposals are refined. `facts` concern the measured columns; `so_far` agrees with them.
+    """The DAG with one more hidden cause; unchanged if none raises the score enough, or there are `MOST_CAUSES`. Levels
+    are added and causes merged if that raises it too. `tries` proposals are refined. `so_far` agrees with `facts`.
     """
     if len(so_far.dag.n_levels) >= MOST_CAUSES:
         return so_far
@@ -150,7 +150,7 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
 
 
 def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
-    """The DAG with these children of hidden causes. Between children of the last, only edges of known causes stay."""
+    """The DAG with these children of hidden causes. Edges among the last cause's children stay only if known."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
     parents[np.ix_(members, members)] &= facts.causes[np.ix_(members, members)]

@@ -78,7 +78,7 @@ class GraphSample:
         return replace(self, for_effects=_appended(before, diagrams))
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
-        """The sample, the classes most frequent at temperature 1 first, with node `places[i]` moved to place i."""
+        """The sample with node `places[i]` at place i of `pags`, classes most frequent at temperature 1 first."""
         most_first = np.lexsort((-self.counts, -self.cold))
         pags = self.pags[most_first][:, places][:, :, places]
         return replace(self, pags=pags, counts=self.counts[most_first], cold=self.cold[most_first])
@@ -104,7 +104,7 @@ class Posterior:
     """Probabilities of edges, marks and causes, from a sample of graphs; `result.posterior` of "auto" and "bayes".
 
     Args:
-        names: of the variables.
+        names: the names of the variables.
         sample: the graphs.
         best: (n, n) the PAG of the best-scoring graph met.
         best_score: its score, prior included, in units of the log-likelihood.
@@ -112,8 +112,8 @@ class Posterior:
         from_counts: whether the score was computed from counts, not from correlations.
         facts: knowledge about the variables, in the order of `names`; it is not stored.
 
-    `shares` are shares of the graphs sampled at temperature 1, with marks that follow from `facts` (`pags`). A value
-    called a probability is calibrated: a share, corrected by how often such shares are right (`by_scores.calibrated`).
+    `shares` are those of the graphs sampled at temperature 1 (before sampling, of `best`), with the marks that `facts`
+    imply. Probabilities are shares corrected by how often such shares are right (`by_scores.calibrated`).
     """
 
     names: tuple[str, ...]
@@ -136,7 +136,7 @@ class Posterior:
 
     @cached_property
     def diagrams(self) -> Diagrams | None:
-        """The sampled graphs one by one, those for effects only last; None if they are too large to be kept."""
+        """The sampled graphs one by one, then those that serve effects only; None if none are kept."""
         counted, more = self.sample.diagrams, self.sample.for_effects
         if counted is None or not self.n_samples:
             return None
@@ -144,7 +144,7 @@ class Posterior:
         return Diagrams(self.names, states, self.n_levels, len(counted))
 
     def arranged(self, order: npt.NDArray[np.int32]) -> Self:
-        """The posterior with its variables in the order of the test; node i is variable `order[i]`."""
+        """The posterior in the order of the test: what is node i here becomes variable `order[i]`."""
         places = np.argsort(order)
         sample = self.sample.arranged(places)
         if self.diagrams is not None:
@@ -247,7 +247,7 @@ class Posterior:
 
     @property
     def expected_errors(self) -> float:
-        """The expected number of extra edges, missing edges and wrong marks in the PAG of least expected error."""
+        """The expected number of extra edges, missing edges and wrong marks in `pag` with the marks of `facts`."""
         return float(expected_errors(self.with_facts(self.marks)[None], self.reported)[0])
 
     def mark_probability(self, a: str, b: str) -> dict[str, float]:
@@ -287,7 +287,7 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
 def expected_errors(pags: Marks, shares: Floats) -> Floats:
     """(c,) the expected number of errors of each graph."""
     edge = 1 - shares[0]
-    each = np.concatenate([edge[None] / 2, (1 - edge) / 2 + edge - shares[1:]])  # an edge is counted twice, a mark once
+    each = np.concatenate([edge[None] / 2, (1 - edge) / 2 + edge - shares[1:]])  # a pair is summed twice, a mark once
     each[:, range(len(edge)), range(len(edge))] = 0
     graph, i, j = np.nonzero(pags)
     more = each[pags[graph, i, j], i, j] - each[0, i, j]  # than without the edge

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from anypag.arrays import Counts, Flags, Floats
 from anypag.graphs.base import Marks
 from anypag.graphs.marks import EDGE_SYMBOLS
-from anypag.threads import slices
 
 STATES = {0: "", **{4 * int(left) + int(right): symbol for symbol, (left, right) in EDGE_SYMBOLS.items()}}
 """The text of each kind of edge; its number is 4 times the mark at the first node plus the mark at the second."""
@@ -77,11 +76,10 @@ def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: 
 def state_shares(states: PairStates, counts: Counts, which: Flags | slice = slice(None)) -> Floats:
     """(16, p): the share of the graphs (all, or `which`) in which each pair has each state; 0 without graphs."""
     chosen, times, p = states[which], counts[which], states.shape[1]
-    found = np.zeros(16 * p)
-    for part in slices(len(chosen), 64):
-        cells = chosen[part] * np.int64(p) + np.arange(p)
-        found += np.bincount(cells.ravel(), np.repeat(times[part], p), 16 * p)
-    shares: Floats = found.reshape(16, p) / max(1, times.sum())
+    graph, pair = np.nonzero(chosen)  # most pairs have no edge
+    found = np.bincount(chosen[graph, pair] * np.int64(p) + pair, times[graph], 16 * p).reshape(16, p)
+    found[NUMBERS[""]] = times.sum() - found.sum(axis=0)
+    shares: Floats = found / max(1, times.sum())
     return shares
 
 
@@ -93,7 +91,7 @@ class Diagrams:
     """Sampled path diagrams, in the order in which they were sampled.
 
     Args:
-        names: of the variables.
+        names: the names of the variables.
         states: (m, p) how each pair of nodes i < j is joined, row by row of the upper triangle (`STATES`).
         n_levels: the number of levels of each hidden cause of discrete columns; hidden causes are the last nodes.
         n_counted: the first `n_counted` graphs count in shares, the others serve effects only. None: all count.

@@ -1,8 +1,8 @@
 """Graphs from which searches by scores start: graphs that agree with knowledge, and valid MAGs near an invalid graph.
 
-Knowledge becomes tiers for orders and allowed states for pairs. A chain walks over graphs that agree with knowledge, so
-it must start at such a graph. The start has the edges that knowledge requires (a directed path from each required
-cause), and as many edges of a given graph as agree. On finite data a search by tests may leave an invalid PAG:
+Knowledge gives each node a tier, and each pair the edges that it may have. A chain walks over graphs that agree with
+knowledge, so it must start at such a graph. The start has the edges that knowledge requires (a directed path from each
+required cause), and as many edges of a given graph as agree. On finite data a search by tests may leave an invalid PAG:
 `near_mag` gives a valid MAG near it.
 """
 
@@ -45,8 +45,8 @@ def tiers_of(facts: Facts) -> Order:
     return np.array([place[int(group)] for group in first_of], np.int64)
 
 
-def nothing_hidden(facts: Facts) -> Facts:
-    """The facts for a search that assumes no selection."""
+def without_selection(facts: Facts) -> Facts:
+    """The facts with no selection, for a search that scores DAGs."""
     return replace(facts, not_selecting=np.ones_like(facts.not_selecting), selection=False)
 
 
@@ -65,21 +65,23 @@ def allowed_states(facts: Facts) -> Marks:
 
 
 def with_design(marks: Marks, facts: Facts) -> Marks:
-    """The graph with `<->` between every two contexts of the design."""
+    """The graph with `<->` between every two nodes of `facts.design`."""
     between = np.logical_and.outer(facts.design, facts.design) & ~np.eye(len(marks), dtype=np.bool_)
     return np.where(between, np.uint8(Mark.ARROW), marks)
 
 
 def needs_mags(facts: Facts) -> bool:
     """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? In other path
-    diagrams a pair without an edge may be adjacent in the MAG. Edges of contexts are the same: nothing acts on them.
+    diagrams a pair may lack an edge or `<->` that the MAG has. No context lacks a `<->`, as nothing acts on contexts.
     """
     others = ~facts.design
     return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))
 
 
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
-    """A graph that agrees with `facts` and keeps edges of `marks`, or None; it has `<->` and `---` only if `hidden`."""
+    """A graph that agrees with `facts` and keeps edges of `marks`, or None. `hidden`: `<->` and `---` are possible
+    between all nodes, otherwise only `<->` between contexts.
+    """
     allowed = allowed_states(facts)
     others = replace(facts, causes=np.zeros_like(facts.causes))  # required causes may follow from edges added later
     found = _with_causes(_with_edges(np.zeros_like(marks), marks, others, allowed, hidden=hidden), facts, allowed)
@@ -159,8 +161,8 @@ def near_mag(pag: Marks, strength: Floats) -> Marks:
     """A maximal ancestral graph with the edges of a PAG, as many of its marks as possible, and few extra edges.
 
     Edges get their states one by one, those of the greatest `strength` first. An edge gets the state that keeps the
-    graph ancestral and differs least from the PAG's marks. A circle fits every mark, and of equal states directed edges
-    come first. Then edges are added between nodes with an inducing path, because the graph must be maximal.
+    graph ancestral and differs least from the PAG's marks. A circle fits every mark. Of several such states,
+    a directed edge is preferred. Last, edges join nodes with an inducing path, because the graph must be maximal.
     """
     n = len(pag)
     marks = np.zeros((n, n), np.uint8)

@@ -1,9 +1,9 @@
 """Candidate separating sets: the two pools of each edge, and their subsets in the order of `_kernels.candidates`.
 
-The pool of X for an edge X–Y is the paper's PDSep_r(X, Y): the nodes that a PDS-walk of at most r edges reaches from X.
-The candidates are the r-subsets of either pool. Sets with the least mean distance come first (the paper's d̂; see
-`next_sets`). Of sets with equal distances, those whose members depend most on X and Y come first. Blocks of candidates
-are made on demand, so a million candidates cost nothing until they are tested.
+The pool of X for an edge X–Y is PDSep_r(X, Y) of Rohekar et al. (2020): the nodes that a PDS-walk (Possible-D-Sep) of
+at most r edges reaches from X. The candidates are the r-subsets of either pool. Sets with the least mean distance come
+first (the d̂ of the paper). Of sets with equal means, those of X's pool come first. The nodes of a pool are sorted by
+distance, then by dependence on X and Y. Sets are made on demand, so a million sets cost nothing until they are tested.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class PDSep(NamedTuple):
 
     r: int  # the radius, and the size of the sets
     tails_close: bool  # in a triangle, a walk U, V, W may not have a tail at V (Definition 1 of the paper allows it)
-    max_sets: int  # narrow pools to possible anteriors if an edge has more candidates than this; -1 for never
+    max_sets: int  # an edge with more candidates gets pools of possible ancestors of its ends only; -1: no limit
     open_only: bool = False  # leave both pools of an edge empty if one has fewer than r nodes
 
 

@@ -60,7 +60,7 @@ def check_and_orient(state: State, inquiry: Inquiry, orient: Orient = orientatio
 
 
 def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
-    """The check before R0, once: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
+    """The new checks before R0: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
     skeleton, sets = state.skeleton, state.sepsets
     lowest = inquiry.problem.smallest_set
     if lowest > 0 and len(sets.members) == 1:  # row 0, the empty set, is the only one
@@ -105,7 +105,7 @@ def _subsets(sepset: tuple[int, ...], without: tuple[int, int]) -> list[tuple[in
 
 
 def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> tuple[State, bool]:
-    """Remove the edges of independent pairs. Of a pair's smallest sets, that with the largest p counts."""
+    """Remove the edges of independent pairs. Of a pair's smallest sets, the one with the largest p is kept."""
     state = state.keeping(tested.x, tested.y, tested.p)
     found = tested.take(tested.p > inquiry.alpha)
     if not len(found.p):

@@ -106,7 +106,7 @@ def warn_of_cost(state: State, problem: Problem, look: Look = do_nothing) -> Non
     ways = [
         *(() if problem.choices.possible_dsep == "on-paths" else ("possible_dsep='on-paths' (only sets on paths)",)),
         f"a smaller dsep_max_r than {largest} (smaller sets)",
-        "time_budget, max_tests or Ctrl-C (the graph so far)",
+        "time_budget, max_tests or Ctrl-C (the result is the graph so far)",
         "method='icd', which needs no such phase",
     ]
     warnings.warn(

@@ -2,13 +2,13 @@
 
 It begins with the adjacency phase of FCI, whose separating sets are minimal. An edge that is then left although its
 ends can be separated is a D-separating link. Links are recognised by arrowheads. If adding a node to a separating set
-destroys the independence, the node is no ancestor of the tested nodes, so it gets arrowheads. A link X <-> Y has
+destroys the independence, the node is no ancestor of pair and set, so their edges point at it. A link X <-> Y has
 arrowheads at both ends, and each end has another edge of this kind (`possible_links`). The set that separates X and Y
-starts as X, Y and some neighbours of both. The separating sets of every two of its nodes are added until nothing
+starts as X, Y and some neighbours of each. The separating sets of every two of its nodes are added until nothing
 changes (the hierarchy); then X and Y are left out. At the end R0–R10 orient without these arrowheads.
 
-All links are tested in the same frozen graph. Such rounds are repeated until a round removes no link. Until the last
-step all marks are circles: missing edges are right after every step, marks only at the end.
+A round tests all links in the graph as it was before. Rounds are repeated until one removes no link. Missing edges are
+right after every step. All marks are circles until the last step sets them.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ TESTS_A_STEP = 1000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinksState(State):
-    """A state of FCI+, and how far the round over all possible links is (`_part_of_round`). Until all links are known,
-    `adjacency_marks` has the arrowheads at nodes that were found to break an independence.
+    """A state of FCI+, and how far the round over all possible links is (`_part_of_round`). `adjacency_marks` has
+    the arrowheads of this round, at nodes that were found to break an independence.
     """
 
     n_added: int = stored(Whole(), default=0, kw_only=True)  # how many additions to separating sets have been tested
@@ -85,7 +85,7 @@ def init(problem: Problem) -> LinksState:
 
 
 def step(state: LinksState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One size of condition sets in the adjacency phase; then a part of a round over all possible links."""
+    """In the adjacency phase one size of condition sets, later a part of a round over all possible links."""
     if state.phase == "links":
         return _part_of_round(state, problem, tick)
     inquiry = Inquiry(problem, state.r + 1, tick, state)
@@ -132,7 +132,7 @@ def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
 
 
 def augmented(state: LinksState, inquiry: Inquiry) -> LinksState:
-    """The state with arrowheads at nodes that break an independence: such a node is no ancestor of the tested nodes.
+    """The state with arrowheads at nodes that break an independence: such a node is no ancestor of the pair or its set.
     For every separated pair, each neighbour of the pair or of its set is added to the set, one at a time. A step makes
     up to `TESTS_A_STEP` of these additions; after the last one the possible links are known.
     """

@@ -32,14 +32,14 @@ SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; 
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
 LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long: starting it on another thread costs a tenth of that
 SECONDS_TO_START = 0.0003  # about the fixed cost of a chunk
-MOST_EDGES = 2048  # the most edges in a chunk: pools of a chunk are made at once, which takes memory and delays a tick
-QUESTIONS_PER_EDGE = 32  # a chunk has up to (questions in a batch) / 32 edges, if that is more than MOST_EDGES
+MOST_EDGES = 2048  # the usual limit on the edges in a chunk: its pools are made at once, which takes memory and time
+QUESTIONS_PER_EDGE = 32  # for large batches the limit is (questions in a batch) / 32 edges, if that is more
 
 LEAST_PAIRS, LEAST_SINGLES = 400_000, 150_000
 """The fewest questions for a thread at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
 
 MOST_NEAR = 1024  # the largest pool for passes, which copy its correlations into one matrix (8 MB)
-FIRST_SETS = 4096  # sets that the first call of a pass tries
+FIRST_SETS = 4096  # the most sets that the first call of a pass tries
 MOST_SETS = 262_144  # the most sets that are tried between two ticks: about ten milliseconds
 
 _NO_NODES: Indices = np.empty(0, np.int32)
@@ -169,7 +169,7 @@ def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
 
 
 def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
-    """The edges with at most `max_sets` pool nodes, tested by a pass given each of these nodes; None without a pass."""
+    """The edges with at most `max_sets` pool nodes, tested by a pass given each node; None if no pass can do it."""
     problem = inquiry.problem
     passes = inquiry.passes
     if passes is None or problem.facts is not None or problem.choices.sepset != "largest-p":
