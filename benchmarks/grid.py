@@ -9,8 +9,9 @@ _sSEED; a group is all before it, without the number of rows for tables from net
 table: the graphs of "bayes", "boss" and "icd", their CPU seconds, and how often sampled graphs have each mark. `tell`
 prints tables: errors (extra edges, missing edges and wrong marks on shared edges) beside those of PEERS,
 `{NAME: {tool: {"edges" or "marks": ...}}}`; errors expected by the reported probabilities beside those made; how many
-marks said with a probability were right; and which tables were said not to fit. `--write` puts them between the two
-marks of a page; `grid_summary.py` then makes the tables of docs/accuracy.md.
+marks said with a probability were right; and which tables were said not to fit. Mixed, ordinal and count columns are
+learned from in several ways (`WAYS`), and for ROWS of these alone `tell` prints tables of their own (kinds.md).
+`--write` puts them between the two marks of a page; `grid_summary.py` then makes the tables of docs/accuracy.md.
 """
 
 from __future__ import annotations
@@ -55,6 +56,16 @@ PARTS = (
         "simulators, curved",
     ),
 )
+WAYS: dict[str, dict[str, dict[str, Any]]] = {
+    "disc": {"": {"test": "gsq"}},
+    "mixed": {"": {}, "ordinal": {"kinds": {"q*": "ordinal"}}, "additive": {"test": "additive"}},
+    "ordinal": {"": {}, "ordinal": {"kinds": {"q*": "ordinal"}}},
+    "counts": {"": {}, "normal-scores": {"transform": "normal-scores"}, "additive": {"test": "additive"}},
+    "gcastle": {"": {}},
+    "dagma": {"": {}, "ordinal": {"kinds": {"x*": "ordinal"}}, "continuous": {"kinds": {"x*": "continuous"}}},
+}
+"""How tables of a kind are learned from: as the package chooses, and what else one would choose."""
+KINDS = tuple(WAYS)[1:]
 Marks = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
 
@@ -110,7 +121,16 @@ def learned(path: Path, out: Path, until: float) -> bool:
         return False
     warnings.simplefilter("ignore")
     about = json.loads(path.with_suffix(".json").read_text())
-    more: dict[str, Any] = {"test": "gsq"} if about["kind"].startswith("disc") else {}
+    kind = "disc" if about["kind"].startswith("disc") else about["kind"]
+    for way, more in reversed(WAYS.get(kind, {"": {}}).items()):  # "" last: its rows say that the table is done
+        first, rest = path.name.split("_", 1)
+        found = learned_in(path, about, more)
+        np.savez_compressed(out / f"{first}{'-' * bool(way)}{way}_{rest}.npz", **found)
+    return True
+
+
+def learned_in(path: Path, about: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """What is found in a table in one way."""
     found: dict[str, Any] = {}
     for method in METHODS:
         began = time.process_time()
@@ -125,11 +145,9 @@ def learned(path: Path, out: Path, until: float) -> bool:
                 found[name] = state_shares(states, counts).astype(np.float32)
             found["causes"] = np.stack(posterior.causes())
             found["misfit"] = np.array([misfit.rows_per_number or np.nan, misfit.share], float)
-            found["n_hidden"] = len(posterior.n_levels)
+            found["n_hidden"], found["discrete"] = len(posterior.n_levels), posterior.from_counts
     truth, ancestors = truth_of(about, result.pag.names)
-    found |= {"truth": truth, "ancestors": ancestors, "n": result.n_rows, "discrete": bool(more)}
-    np.savez_compressed(out / f"{path.name}.npz", **found)
-    return True
+    return found | {"truth": truth, "ancestors": ancestors, "n": result.n_rows}
 
 
 def truth_of(about: dict[str, Any], names: Sequence[str]) -> tuple[Marks, npt.NDArray[np.bool_]]:
@@ -185,8 +203,10 @@ class Learned:
 
     @property
     def part(self) -> str:
-        """Which of `PARTS` it belongs to."""
+        """Which of `PARTS` it belongs to, or its kind and the way of learning from it."""
         first, is_network = self.name.split("_")[0], re.search(r"_h[01]$", self.name)
+        if first.startswith("kind-"):
+            return first[5:].replace("-", ", ", 1)
         if first.startswith("sim-"):
             return PARTS[8] if first[4:] in STRAIGHT else PARTS[9]
         if is_network:
@@ -241,6 +261,9 @@ def peer_errors(table: Learned, said: dict[str, Any], tool: str) -> int | None:
 
 def told(tables: list[Learned], said: dict[str, Any]) -> Iterator[str]:
     """The tables, line by line."""
+    if tables and all(table.name.startswith("kind-") for table in tables):
+        yield from kinds_told(tables)
+        return
     groups: dict[str, list[Learned]] = defaultdict(list)
     parts: dict[str, list[Learned]] = {part: [] for part in PARTS}
     for table in tables:
@@ -289,6 +312,36 @@ def mean(numbers: Any) -> str:
     return f"{np.mean(list(numbers)):.1f}"
 
 
+def kinds_told(tables: list[Learned]) -> Iterator[str]:
+    """Errors and honesty of columns of several kinds, of all seeds: nothing was fitted on such tables."""
+    parts: dict[str, list[Learned]] = defaultdict(list)
+    for table in tables:
+        parts[table.part].append(table)
+    parts = dict(sorted(parts.items(), key=lambda item: (KINDS.index(item[0].split(",")[0]), len(item[0]))))
+    heads = ["kind, way", "rows", "tables", "made", "expected", "boss", "icd", "said not to fit"]
+    heads += ["made/expected where not said", "valid", "seconds"]
+    yield f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}"
+    for part, every in parts.items():
+        for rows in sorted({int(table.found["n"]) for table in every}):
+            yield f"| {part} | {rows:,} | {' | '.join(cells_of([one for one in every if one.found['n'] == rows]))} |"
+    yield from ["", *calibration_told(parts)]
+
+
+def cells_of(tables: list[Learned]) -> Iterator[str]:
+    """The cells of a line about columns of a kind; the last two are of `METHODS` in turn."""
+    is_checked = all(np.isfinite(table.found["misfit"][1]) for table in tables)
+    silent = [table for table in tables if not is_unfit(table)]
+    yield str(len(tables))
+    yield mean(table.errors["bayes"] for table in tables)
+    yield mean(table.expected(table.reported) for table in tables)
+    yield from (mean(table.errors[method] for table in tables) for method in METHODS[1:])
+    yield str(len(tables) - len(silent)) if is_checked else "–"
+    made, expected = (table.errors["bayes"] for table in silent), (table.expected(table.reported) for table in silent)
+    yield f"{mean(made)}/{mean(expected)}" if silent else "–"
+    yield "/".join(f"{np.mean([table.found[f'{method}_valid'] for table in tables]):.2f}" for method in METHODS)
+    yield "/".join(f"{np.median([table.found[f'{method}_seconds'] for table in tables]):.2f}" for method in METHODS)
+
+
 def honesty_told(parts: dict[str, list[Learned]]) -> Iterator[str]:
     """Made and expected errors, marks by what they are said with, and which tables are said not to fit, of tables with
     odd seeds: the numbers for correlations were fitted on the others.
@@ -302,7 +355,12 @@ def honesty_told(parts: dict[str, list[Learned]]) -> Iterator[str]:
             str(sum(is_unfit(table) for table in members)),
         ]
         yield f"| {part} | {len(members)} | {' | '.join(numbers)} |"
-    yield f"\n| said with: right/of how many | {' | '.join(parts)} |\n|{'---|' * (len(parts) + 1)}"
+    yield from ["", *calibration_told(parts)]
+
+
+def calibration_told(parts: dict[str, list[Learned]]) -> Iterator[str]:
+    """Marks by what they are said with."""
+    yield f"| said with: right/of how many | {' | '.join(parts)} |\n|{'---|' * (len(parts) + 1)}"
     for low, high in pairwise(BINS):
         cells = [right_of(members, low, high) for members in parts.values()]
         if any(cell != "–" for cell in cells):
@@ -333,10 +391,10 @@ def right_of(tables: list[Learned], low: float, high: float) -> str:
     return f"{made.mean():.2f}/{len(made):,}" if len(made) else "–"
 
 
-def write(text: str, page: Path) -> None:
+def write(text: str, page: Path, begin: str = BEGIN) -> None:
     """Put the tables between the two marks of a page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    page.write_text(f"{before}{begin}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
 if __name__ == "__main__":

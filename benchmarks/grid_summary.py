@@ -1,4 +1,4 @@
-"""The tables of docs/accuracy.md: a summary of benchmarks/grid.md, which `grid.py tell --write` made.
+"""The tables of docs/accuracy.md: a summary of benchmarks/grid.md and kinds.md, which `grid.py tell --write` made.
 
     python benchmarks/grid_summary.py
 
@@ -16,7 +16,9 @@ from statistics import fmean
 from grid import BEGIN, END, write
 from leaderboard import cells, numbers
 
-WHOLE = Path(__file__).with_name("grid.md")
+WHOLE, KINDS = Path(__file__).with_name("grid.md"), Path(__file__).with_name("kinds.md")
+LEFT_OUT = ("mixed, additive", "dagma, ordinal")
+KINDS_BEGIN = "<!-- kinds, made by benchmarks/grid.py -->"
 PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 GRID = ("bayes", "FCIT", "BOSS-FCI", "boss", "icd", "seconds")
 SAID_WITH = "said with: right/of how many"
@@ -67,5 +69,17 @@ def summary(text: str) -> str:
     return "\n\n".join([*parts, shown(of["odd seeds"]), shown(of[SAID_WITH], SAID)])
 
 
+def of_kinds(text: str) -> str:
+    """The table about kinds of columns: a line for each kind and way, with the numbers of 1,000 / 5,000 rows."""
+    lines: dict[str, Rows] = {}
+    for row in tables(text)["kind, way"]:
+        if row["kind, way"] not in LEFT_OUT:
+            lines.setdefault(row["kind, way"], []).append(row)
+    names = ("tables", "made", "expected", "boss", "icd", "said not to fit", "seconds")
+    found = [{name: " / ".join(row[name].split("/")[0] for row in rows) for name in names} for rows in lines.values()]
+    return shown([{"kind, way": way, **row} for way, row in zip(lines, found, strict=True)])
+
+
 if __name__ == "__main__":
     write(summary(WHOLE.read_text(encoding="utf-8")), PAGE)
+    write(of_kinds(KINDS.read_text(encoding="utf-8")), PAGE, KINDS_BEGIN)

@@ -210,8 +210,7 @@ def reversed_symbol(symbol: str) -> str:
     return symbol[::-1].translate({ord("<"): ">", ord(">"): "<"})
 
 
-LEAST_ROWS_PER_NUMBER = 1.0
-"""With fewer rows for each parameter of the best graph, the probabilities of tables with levels cannot be relied on."""
+LEAST_ROWS_PER_NUMBER = 1.0  # fewer rows for each parameter of the best graph are too few for the probabilities
 MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs from tables simulated from the best graph
 LEAST_PAIRS = 2  # a misfit needs at least this many pairs that differ: a single pair may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
@@ -240,10 +239,8 @@ class Misfit:
         if not found:
             return ()
         why, what_to_do = zip(*found, strict=True)
-        return (
-            f"This table does not fit what the probabilities assume: {'; '.join(why)}. Do not rely on them. "
-            f"{' '.join(what_to_do)}".rstrip(),
-        )
+        told = f"This table does not fit what the probabilities assume: {'; '.join(why)}. Do not rely on them."
+        return (f"{told} {' '.join(what_to_do)}".rstrip(),)
 
     def _reasons(self, how_to_pool: str) -> Iterator[tuple[str, str]]:
         """The reasons why the table does not fit, each with a remedy."""

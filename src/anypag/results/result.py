@@ -15,7 +15,7 @@ from anypag.choices import Choices
 from anypag.data.files.scan import Reading
 from anypag.data.findings import LEFT_OUT, Audit
 from anypag.data.sources.data_sets import DataSets
-from anypag.errors import GraphError, ParameterError
+from anypag.errors import GraphError, ParameterError, listed
 from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
@@ -239,7 +239,10 @@ class Result:
     def misfit_lines(self, how_to_pool: str) -> tuple[str, ...]:
         """The warning of `misfit_told`, with `how_to_pool` in place of "ap.pooled"."""
         is_pooled = self.choices.knowledge is not None and bool(self.choices.knowledge.contexts)
-        return self.misfit.lines("" if is_pooled else how_to_pool) if self.misfit else ()
+        told = self.misfit.lines("" if is_pooled else how_to_pool) if self.misfit else ()
+        names = [k.name for k in (self.audit.kinds if told and self.audit else ()) if "order not used" in k.reason]
+        ask = f"If the levels of {listed(names, 3)} are in order, call them ordinal; if they count, continuous (kinds)."
+        return (f"{told[0]} {ask}",) if names else told
 
     def kept_p(self, a: str, b: str) -> float:
         """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""

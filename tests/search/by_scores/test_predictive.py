@@ -66,6 +66,14 @@ def test_bends_and_missing_edges_are_seen() -> None:
     assert share_off(off_in_columns(chain(1.0), NUMBERS, CHAIN, functions=True)) < 0.5
 
 
+def test_cuts_of_numbers_are_seen_by_the_order_of_their_levels() -> None:
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=(2, 800))
+    cuts = np.array([np.digitize(column, np.linspace(-2, 2, 6)) for column in (x, 0.2 * x + noise)])
+    nothing, shuffled = np.zeros((2, 2), bool), np.array([rng.permutation(7)[column] for column in cuts])
+    assert off_in_levels(shuffled, nothing)[0, 1] < 4 < off_in_levels(cuts, nothing)[0, 1]
+
+
 def test_information_is_that_of_the_textbook() -> None:
     table = levels(rows=300)
     joint = np.array([[((table[0] == a) & (table[1] == b)).mean() for b in range(3)] for a in range(3)])
@@ -130,6 +138,17 @@ def test_the_way_to_pool_is_that_of_the_reader() -> None:
     with mock.patch.object(ap.Result, "misfit", Misfit(None, 0.5, (("x", "y"), ("y", "z")))):
         assert "say so (ap.pooled)" in "".join(result.misfit_told)
         assert "say so (--context, or name=file for each)" in "".join(misfit_told(result))
+
+
+def test_a_misfit_of_a_scale_asks_whether_its_levels_are_in_order() -> None:
+    table = {name: np.digitize(x, [-1, 0, 1]) for name, x in zip("xyz", chain(0.0).T, strict=True)}
+    result = ap.learn(table, method="bayes", effort=0.1)
+    with mock.patch.object(ap.Result, "misfit", Misfit(None, 0.5, (("x", "y"), ("y", "z")))):
+        assert result.misfit_told[0].endswith(
+            " If the levels of 'x', 'y', 'z' are in order, call them ordinal; if they count, continuous (kinds)."
+        )
+        told = ap.learn(chain(0.0), method="bayes", effort=0.1).misfit_told
+        assert told and "ordinal" not in told[0]
 
 
 def test_too_few_rows_for_the_levels_are_said() -> None:

@@ -2,9 +2,9 @@
 
 The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. For every pair of
 columns, statistics of their joint distribution are compared: for discrete columns 2 n times their mutual information,
-otherwise correlations of the columns, their squares and third powers. If more than 5 % of the pairs differ
-(`results.probabilities.MOST_OFF`), that model does not fit the table, and its probabilities mean nothing. The check
-does not see hidden causes that leave no trace in pairs, so a model that passes may still be wrong.
+and correlations of level numbers; else correlations of columns, squares and third powers. If more than 5 % of the pairs
+differ (`results.probabilities.MOST_OFF`), that model does not fit the table, and its probabilities mean nothing. The
+check does not see hidden causes that leave no trace in pairs, so a model that passes may still be wrong.
 """
 
 from __future__ import annotations
@@ -43,15 +43,16 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
-    """(p, p) by how many standard errors the dependence of two columns differs from that in drawn tables."""
+    """(p, p) by how many standard errors two columns are off, in information or, if further, in level correlation."""
     levels = levels[:, :: _step(levels.shape[1])]
-    drawn = [_information(_drawn_levels(levels, parents, rng)) for rng in _generators(levels.T)]
-    middle = np.mean(drawn, axis=0)
-    fewer = levels.max(axis=1) * 1.0
-    freedom = np.outer(fewer, fewer)
-    beyond = np.maximum(middle - freedom, 0)  # the noncentrality of chi-squared
-    variance = np.maximum(2 * np.minimum(freedom, middle), 1) + 4 * beyond
-    return np.asarray(np.abs(_information(levels) - middle) / np.sqrt(variance * (1 + 1 / TABLES)))
+    tables = [_drawn_levels(levels, parents, rng) for rng in _generators(levels.T)]
+    middle = np.mean([_information(table) for table in tables], axis=0)
+    freedom = np.outer(levels.max(axis=1) * 1.0, levels.max(axis=1))
+    variance = np.maximum(2 * np.minimum(freedom, middle), 1) + 4 * np.maximum(middle - freedom, 0)  # noncentral χ²
+    seen, *others = (x.T @ x / len(x) for x in (_standard(table.T.astype(float)) for table in (levels, *tables)))
+    off = np.abs(_information(levels) - middle) / np.sqrt(variance * (1 + 1 / TABLES))
+    slope = np.abs(seen - np.mean(others, axis=0)) * np.sqrt(levels.shape[1] / (1 + 1 / TABLES))
+    return np.asarray(np.maximum(off, slope))  # where levels are in order, one slope sees more than a whole table
 
 
 def _drawn_levels(levels: LevelRows, parents: Flags, rng: np.random.Generator) -> LevelRows:
@@ -88,8 +89,7 @@ def _information(levels: LevelRows) -> Floats:
 
 
 def _sum_of_logs(codes: LevelRows) -> float:
-    count = np.bincount(codes)
-    count = count[count > 0]
+    count = np.maximum(np.bincount(codes), 1)  # 1 adds as much as 0
     return float((count * np.log(count)).sum())
 
 
