@@ -75,7 +75,7 @@ def _limit(libraries: Sequence[tuple[Any, int]]) -> None:
 
 @cache
 def _blas(with_scipy: bool) -> list[Any]:
-    """The BLAS libraries that are loaded. With scipy, a second one may be loaded after that of numpy."""
+    """The loaded BLAS libraries. scipy may load one more later; `with_scipy` only renews the cache."""
     from threadpoolctl import ThreadpoolController
 
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)
@@ -201,6 +201,6 @@ Look = Callable[[], None]  # called between turns; an exception in it ends the w
 
 
 def in_turns(kernel: Callable[..., bool], *arguments: Any, look: Look = do_nothing) -> None:
-    """Call the kernel until it returns True (with less work a call if it may run as Python), and `look` in between."""
+    """Call the kernel until it returns True, with less room if it may run as Python; call `look` in between."""
     while not kernel(*arguments, np.array([ROOM // 1000 if getattr(kernel, "waits", False) else ROOM])):
         look()

@@ -265,7 +265,7 @@ def _joint_by_logarithms(layout, row, tables, prior, joint):
 
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-    """Adds rows from `stand[1]` on to `counts`, `expected` and the log-likelihood `value[0]`. Returns whether done."""
+    """Adds row `stand[1]` and all later ones to `counts`, `expected` and `value[0]` (L). Returns whether done."""
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     prior, factor, joint, whole, scale = _arrays(layout, shares)
     if stand[1] == 0:
@@ -345,8 +345,8 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
     causes. L is the log-likelihood of the rows. EM ends after `sweeps` sweeps, or once a sweep adds less than 0.5 to L.
 
     `weight`: how often each distinct row of `layout` occurs; `ess`: prior rows of BDeu; `counts`, `expected`: expected
-    counts of cells and of joint states so far; `stand`: sweep and row, zeros at first; `value`: the log-likelihood so
-    far, and that of the last sweep, -inf at first; `room`: see `anypag.threads`. Arguments from `tables` on change.
+    counts of cells and of joint states so far; `stand`: sweep and row, zeros at first; `value`: L of this sweep
+    so far, and L of the sweep before, -inf at first; `room`: see `anypag.threads`. `tables` and all after it change.
     """
     n_rows, n_levels, sizes = layout.n_rows, layout.n_levels, layout.sizes
     hidden_counts = np.empty_like(shares)  # the expected number of rows for each level of each hidden cause

@@ -113,9 +113,9 @@ class SetOptions:
 
 
 SPELLINGS = {"as_json": ("--json",), "quiet": ("--quiet", "-q"), "read_as": ("--from",), "write_as": ("--to",)}
-"""The spellings of options whose parameters have other names."""
+"""Parameters of commands whose options are spelled otherwise."""
 _OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to", "names": "--columns or --drop"}
-"""The spellings of choices whose options have other names."""
+"""Arguments in Python whose options have other names."""
 
 
 def spelled(choice: Option) -> str:

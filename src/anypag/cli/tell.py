@@ -1,4 +1,4 @@
-"""Prints a result: edges, how far the run got, resamples, sampled graphs. The file is loaded when there is a result."""
+"""Prints a result: edges, how far the run got, resamples, sampled graphs. Imported only when there is one."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def what_is_known(result: Result) -> str | None:
     if not (facts.not_causes & ~facts.not_selecting[:, None]).any():
         return None
     return (
-        "A variable that is no cause of an earlier one may still decide who is in the sample; then its marks are "
+        "A variable said to be no cause of another may still decide who is in the sample; its ends of edges are then "
         "tails. If nothing in the table decided who is in the sample, add --no-selection-bias."
     )
 
@@ -90,7 +90,7 @@ def _edges(result: Result) -> tuple[list[Edge], set[Edge]]:
 
 
 def groups(result: Result) -> list[Group]:
-    """All edges in the usual direction, grouped by meaning and certainty, the surest first."""
+    """The edges of `_edges`, grouped by meaning and certainty: the surest first, contradicted ones last."""
     facts, (edges, doubted) = facts_of(result), _edges(result)
     found: dict[tuple[bool, int, str, str], Group] = {}
     for edge in edges:
@@ -98,7 +98,7 @@ def groups(result: Result) -> list[Group]:
         sentence = (MARKED if is_doubted else "") + hedged(words_of(facts, edge).summary, probability)
         key = (is_doubted, hedge_level(probability), edge.symbol, sentence)
         found.setdefault(key, Group(sentence, [])).edges.append(edge)
-    if result.probabilities is not None:  # each group takes the place of its surest edge
+    if result.probabilities is not None:  # sorting is stable: edges came the surest first
         return [group for _, group in sorted(found.items(), key=lambda item: item[0][:2])]
     return [group for _, group in sorted(found.items(), key=lambda item: (*item[0][:3], -len(item[1].edges)))]
 
@@ -212,7 +212,7 @@ def tell_contradictions(terminal: Terminal, result: Result) -> None:
     if result.history and result.history[-1].info.n_conflicts:
         terminal.line(CONFLICTS)
     if result.complete or result.is_exact or result.from_scores or not result.withdrawn:
-        return  # graphs of unfinished searches by scores are not claims
+        return  # a search by scores claims nothing before its end
     terminal.line("Earlier iterations said this, and later ones withdrew it:", "yellow")
     terminal.items([str(item) for item in result.withdrawn[:MOST_WITHDRAWN]])
     if len(result.withdrawn) > MOST_WITHDRAWN:

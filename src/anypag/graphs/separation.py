@@ -44,7 +44,7 @@ def is_separated(graph: MixedGraph, x: Node, y: Node, z: Iterable[Node] = ()) ->
 def are_separated(
     graph: MixedGraph, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, *, always: npt.ArrayLike = ()
 ) -> Flags:
-    """(b,) does each row of z (b, r), together with the nodes `always`, separate x (b,) and y (b,) in a DAG or MAG?
+    """Does each row of z (b, r), with the nodes `always`, separate x (b,) and y (b,) in a DAG or MAG? (b,) answers.
 
     >>> from anypag import DAG
     >>> are_separated(DAG.from_string("A --> B; B --> C"), [0, 0], [1, 2], [[2], [1]])
@@ -73,8 +73,8 @@ def is_definitely_connected(marks: Marks, adjacent: Flags, x: NodeSet, y: NodeSe
 
     A node inside a path is of *definite status* if it is a collider there (arrowheads on both sides), has a tail on one
     side, or has circles on both sides while its two neighbours on the path are not adjacent. In the last two cases it
-    is a collider in no member of the class. Two nodes are separated in all members exactly if no such path connects
-    them (Zhang 2008). `adjacent` has all edges of the PAG, also the edges that identification removed from `marks`.
+    is a collider in no member of the class. Two nodes are separated in all members exactly if no path of such nodes
+    connects them (Zhang 2008). `adjacent` has all edges of the PAG, even those cut from `marks` to identify an effect.
     """
     above_z = reached_backwards(arrows(marks), list(members(z)))
     neighbours = [np.flatnonzero(row).tolist() for row in marks]

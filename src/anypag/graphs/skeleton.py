@@ -16,7 +16,7 @@ from anypag.threads import map_in_threads, runs_of
 
 BYTES_PER_EDGE = 64  # writing this many bytes of new memory costs as much as processing a neighbour
 LEAST_EDGES, MOST_EDGES = 100_000, 100_000_000
-"""The least and the greatest number of neighbours that a thread processes at a time; the least takes 1 ms."""
+"""The least and the greatest work of a thread at a time, in neighbours processed; the least takes 1 ms."""
 MarkedEdges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Marks, Marks]
 """`start` and `neighbour` of a skeleton, and for each entry the marks at the node and at the neighbour."""
 
@@ -25,7 +25,7 @@ class Skeleton(NamedTuple):
     """Lists of neighbours: those of node v are `neighbour[start[v]:start[v + 1]]`, in ascending order."""
 
     start: Counts  # (n + 1,)
-    node: Indices  # (2m,) v itself, for each of its neighbours
+    node: Indices  # (2m,) the node whose neighbour each entry is
     neighbour: Indices  # (2m,)
 
     @classmethod
@@ -36,7 +36,7 @@ class Skeleton(NamedTuple):
         return cls(np.searchsorted(node, np.arange(n + 1)), node, (place - node * np.int64(n)).astype(np.int32))
 
     def with_marks(self, marks: Marks) -> MarkedEdges:
-        """The edges with their marks in a matrix of marks."""
+        """The edges, each with its marks from a matrix of marks."""
         node, neighbour = self.node, self.neighbour
         return self.start, neighbour, marks[neighbour, node], marks[node, neighbour]
 

@@ -90,8 +90,8 @@ def _pairs(left: list[str], sign: str, right: list[str], place: str) -> Statemen
     if edge in _ABOUT_EDGES:
         meant = _ABOUT_EDGES[edge].format(a=" ".join(left) or "a", b=" ".join(right) or "b")
         raise KnowledgeError(
-            f"In {place}: {' '.join([*left, edge, *right])!r} means a direct effect, or an edge with its marks. An "
-            f"edge of a PAG is no direct effect, so this statement cannot be used. Say {meant}."
+            f"In {place}: {' '.join([*left, edge, *right])!r} may mean a direct effect, or an edge of the "
+            f"PAG, which is no direct effect; so this statement cannot be used. Say {meant}."
         )
     if sign not in _KINDS:
         raise KnowledgeError(_no_statement([*left, sign, *right], place, f"{sign!r} is no sign"))

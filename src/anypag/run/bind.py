@@ -97,7 +97,7 @@ def _check_same_design(data: Pooled, said: list[Contexts]) -> None:
 
 
 def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorithm, Score | None, Chosen | None]:
-    """The algorithm, its score if it needs one, and the reason if "auto" chose it ("icd" if there is no posterior)."""
+    """The algorithm ("icd" if "auto" takes no posterior), its score if needed, and the reason if "auto" chose it."""
     if not method.facts.tests_by:
         return method, score_for(test) if method.facts.needs_score else None, None
     score, why = _score_or_reason(choices, test)
@@ -131,7 +131,7 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
 
 
 def _posterior_takes(score: Score, rows: int) -> tuple[float, str]:
-    """The approximate seconds of the posterior because of rows or levels, and a clause about the slowest column."""
+    """About how many seconds rows or levels cost the posterior, and a clause about the column that costs most."""
     n, widths = len(score.names), score.widths
     if not score.hidden:
         return n**2 * rows * SECONDS_A_CELL, ""

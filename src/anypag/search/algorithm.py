@@ -25,7 +25,7 @@ class Algorithm:
         name: the name in results and checkpoints.
         facts: the facts about it in the catalogue (`anypag.catalogue`).
         init: a function of a problem that returns the state before the first step.
-        step: a function of a state, a problem and a tick (a callback) that returns the next state and what was done. It
+        step: a function of a state, a problem and a tick (a callback); it returns the next state and what was done. It
             must not change the state that it is given, and must call the tick before every batch of tests.
         on_data: defaults for choices that the user left open, used if the test is not exact.
         state: the class of its states, if they keep more than `State` does.
@@ -46,7 +46,7 @@ class Algorithm:
                 require(False, name, f"left out: method {self.name!r} does not use it", value)
 
     def filled_in(self, choices: Choices, test: CITest) -> Choices:
-        """The choices with defaults for those left open; `sepset` is "first" for tests of one question at a time."""
+        """The choices with defaults for those left open; tests with `batch` 1 take no `sepset` from `on_data`."""
         preset = {"sepset": "first", "max_sets": 0, **({} if test.exact else self.on_data)}
         preset |= {"sepset": "first"} if test.batch == 1 else {}
         is_open = {name for name in preset if name in self.facts.uses and getattr(choices, name) is None}

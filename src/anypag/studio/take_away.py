@@ -35,7 +35,7 @@ def file_taken(result: Result, name: str, call: str, data: Any) -> bytes:
 
 
 def in_python(settings: Settings, names: Sequence[str], file: str, max_r: int | None = None) -> str:
-    """A program that learns the same graph. `max_r`: the last r of a search by tests that was stopped."""
+    """A program that learns the same graph. `max_r`: the r after which a search by tests was stopped."""
     lines = ["import anypag as ap", ""]
     choices, data = _choices(settings, max_r), repr(file)
     if settings.reading:

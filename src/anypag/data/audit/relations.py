@@ -7,7 +7,8 @@ columns of n rows are related in this way by chance alone, so nothing is reporte
 Also finds indicators (0/1 columns) of the levels of one variable: no row has a 1 in two of them. For two rare columns
 this may be chance. Under independence the number of rows in which both are 1 is about Poisson, so it is 0 with
 probability exp(−expected). A group begins with a pair for which this probability, times the number of pairs, is below 1
-in 1,000. Another column joins if its probability of no common 1, times the number of columns, is below 1 in 100.
+in 1,000. A further column joins if its probability of no common 1 with any member, times p, is below 1 in 100
+(p: the number of columns).
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ def _findings(table: Table, columns: list[int]) -> list[Finding]:
     """The finding for a group; none if it does not hold in all rows, or if two columns are complements."""
     values = table.values[:, columns]
     ones = np.nansum(values[~np.isnan(values).all(axis=1)], axis=1)
-    is_copy = len(columns) == 2 and bool((ones == 1).all())  # a copy, which has a check of its own
+    is_copy = len(columns) == 2 and bool((ones == 1).all())  # complements: reported as copies
     if ones.max() > 1 or is_copy:
         return []
     names = [table.names[i] for i in columns]

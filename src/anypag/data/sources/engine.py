@@ -80,7 +80,7 @@ class EngineTable(ThroughRows):
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kind of each column: as given, else as for the table in memory."""
+        """The kind of each column: as given, else as for a table in memory."""
         return tuple(self.given_kinds.get(name) or self._kind(i) for i, name in enumerate(self.names))
 
     def _kind(self, i: int) -> Kind:
@@ -204,8 +204,8 @@ class EngineTable(ThroughRows):
             raise DataError(
                 f"This step needs the rows themselves, at most {MOST_PULLED:,} numbers; the table in the engine "
                 f"has {self.n:,} rows and {len(self.names)} columns. Take a sample of the rows there, or fewer "
-                "columns. Or choose a test whose sums or counts the engine computes. These are tests of discrete "
-                "columns and, without a transform, Fisher's z and the test for mixed data. With gaps, the last two "
+                "columns. Or choose a test whose sums or counts the engine computes: one of discrete "
+                "columns or, without a transform, Fisher's z or the test for mixed data. With gaps, the last two "
                 f"also need {Option('missing', 'drop')}."
             )
 
@@ -272,7 +272,7 @@ def unions_of(
     sets: Iterable[ColumnNumbers], levels: Sequence[int], there: Sequence[ColumnNumbers] = ()
 ) -> dict[ColumnNumbers, ColumnNumbers]:
     """For each set of columns a union that contains it: one of `there`, or a new one. A new union of several sets has
-    at most `MOST_CELLS` combinations of levels. Each set joins the first union with room for it.
+    at most `MOST_CELLS` combinations of levels. A union that contains the set goes before one with room.
     """
     made: list[set[int]] = [set(union) for union in there]
     n_there, place = len(made), {}

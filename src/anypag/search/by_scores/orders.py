@@ -104,7 +104,7 @@ def _key(order: Order, tier: Order) -> bytes:
 
 
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders with a new order `at`: the best earlier one, a few random edges of its DAG reversed (seed `at`)."""
+    """The orders, row `at` new: the best earlier row, with a few random edges of its DAG reversed (seed `at`)."""
     dags = [_dag_of(row, score, look) for row in orders.order[:at]]
     best = max(range(at), key=lambda k: (round(dags[k].score, 6), -k))
     edges = np.argwhere(dags[best].parents == 1)
