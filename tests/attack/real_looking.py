@@ -158,6 +158,7 @@ class Trial:
         """What an action returns; None where it was refused by a sentence, or crashed, which is noted."""
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
+            warnings.filterwarnings("ignore", "First-class function type feature")  # as the package does
             try:
                 answer = action()
                 self.counts[f"{what} done"] += 1
