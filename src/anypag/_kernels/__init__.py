@@ -1,9 +1,9 @@
-"""Compiled loops: arrays in, arrays out.
+"""Kernels: functions that numba compiles. Arrays in, arrays out.
 
-A file of kernels imports nothing of the package except `patience`, which decides when a kernel is compiled. numba's
-cache on disk watches only the file that defines a kernel. A kernel that called a function of another file would keep
-the old version of that function after an edit. Callers check the input. Each kernel has a slow twin in `tests/naive*`.
+A file of kernels imports nothing of the package except `patience`, which decides when a kernel is compiled. The reason:
+numba's cache on disk watches only the file that defines a kernel. A kernel that called a function of another file would
+keep its old version after an edit. Callers check the input. Each kernel has a slow twin in `tests/naive*`.
 
-Compiled code is kept beside the package or, if that folder cannot be written, in the user's cache folder (or the folder
-that `NUMBA_CACHE_DIR` names). If neither can be written, the code is compiled anew in every process.
+Compiled code is kept in the folder that `NUMBA_CACHE_DIR` names; without it, beside the package or, if that folder
+cannot be written, in the user's cache folder. If this fails too, the code is compiled anew in every process.
 """

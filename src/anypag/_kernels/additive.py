@@ -1,12 +1,12 @@
-"""F tests of x's response on functions of y, given functions of the members of z, from one correlation matrix.
+"""F tests of "is x independent of y given z?": do functions of y improve the prediction of x from functions of z?
 
 A variable is a block of columns. The columns of a continuous variable are functions of its ranks; the first column is
-its response. The columns of a discrete variable are indicators of levels; all of them are responses. For each question
-the columns of z are swept out of the columns of x and y. The residuals show which share of x's response the first
-columns of y explain. The roles of x and y are then swapped, and Cauchy's rule combines the two p-values.
+its response. The columns of a discrete variable are indicators of levels; all of them are responses. The columns of z
+are regressed (swept) out of the columns of x and y. The residuals show which share of x's response the tested columns
+of y explain: the first few, or all of a discrete y. Then x and y are swapped; Cauchy's rule combines the two p-values.
 
 Questions are computed in groups, with their numbers interleaved in memory, so that one processor instruction serves
-several questions (SIMD lanes). A question with fewer columns than others of its group is padded with columns of zeros.
+several: each has a lane. A question with fewer columns than others of its group is padded with columns of zeros.
 
 Near-singular sets follow the rule of `_kernels.gaussian`: a column with less than `tolerance` of its variance left is
 dropped. If all responses of a variable are dropped, the variable counts as constant given z.
@@ -19,7 +19,7 @@ import numpy as np
 from anypag._kernels.patience import njit
 
 LANES = 64  # the most questions that are computed together
-ROOM = 65536  # the most numbers in a group of questions, so that they fit into the cache
+ROOM = 65536  # the most numbers in a group of several questions, so that they fit into the cache
 TESTED_IN_LEVELS = 2
 """The most functions of a continuous variable that are tested against a discrete one. Near 0 or 1, the probability of a
 level given z is poorly fitted by a sum of functions of z. A third function could show this misfit as dependence.
@@ -46,8 +46,8 @@ _LARGE = 15.0  # from this `a` on, the series in `_beta_half_tail` is exact to 1
 @njit(cache=True)
 def _beta_half_tail(a, v, beta):
     """The incomplete beta function I_w(a, 1/2), w = exp(-v), the tail of Student's t, for large a; beta = B(a, 1/2).
-    Substituting exp(-u) gives the integral of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v to infinity.
-    The last factor becomes a series in u². Each term is an incomplete gamma function, computed from the previous term.
+    It is the integral of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v to infinity, divided by beta. The
+    last factor becomes a series in u². Each term is an incomplete gamma function, computed from the previous term.
     """
     rate = a - 0.25
     y = rate * v
@@ -102,7 +102,7 @@ def _beta_small(a, b, v):
 
 @njit(cache=True)
 def f_tail(first, second, share, beta):
-    """The upper tail of F with (first, second) degrees of freedom at unexplained `share`; beta = B(second/2, 1/2)."""
+    """The p-value of F(first, second) if `share` of the variance is unexplained; beta = B(second/2, 1/2)."""
     if share >= 1.0:
         return 1.0
     a, v, rest = 0.5 * second, -math.log(share), 1.0 - share
@@ -122,7 +122,7 @@ def f_tail(first, second, share, beta):
 
 @njit(cache=True)
 def _f_tail_of_share(first, second, share, part):
-    """The upper tail of F as in `f_tail`, with both degrees of freedom multiplied by `part`."""
+    """The p-value of F as in `f_tail`, with both degrees of freedom multiplied by `part`."""
     if share >= 1.0:
         return 1.0
     return min(max(_beta_small(0.5 * part * second, 0.5 * part * first, -math.log(share)), 0.0), 1.0)
@@ -176,7 +176,7 @@ def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
 
 @njit(cache=True)
 def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
-    """Writes each lane's unexplained share of a response, 2 if z determines it. Counts tested columns in `kept`."""
+    """Writes each lane's unexplained share of a response (2 if z determines it); counts tested columns kept."""
     for i in range(n_tested + 1):
         a = tested + i if i < n_tested else response
         for j in range(i, n_tested + 1):
@@ -241,13 +241,13 @@ def rao(wilks, n_tested, n_responses, freedom):
 
 @njit(cache=True)
 def degree_of_set(rows, r, most):
-    """How many functions each of r conditions has: `most`, or fewer if all would exceed rows / 4; at least 1."""
+    """How many functions each of r members of z has: at most `most`, at most rows / 4 in all, but at least 1 each."""
     return max(1, min(most, rows // (4 * max(r, 1))))
 
 
 @njit(cache=True)
 def degree_of_tested(degree):
-    """How many functions are tested: at most `degree`, the number for conditions, whose fit must be closer."""
+    """How many functions are tested: at most `degree`, the number for a member of z, as z must be fitted closely."""
     return 3 if degree >= 5 else 2 if degree >= 3 else 1
 
 
@@ -344,7 +344,7 @@ def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, p
 
 @njit(cache=True)
 def _write_pairs(members, r, start, is_discrete, pair_start, which):
-    """Writes to `which` the rows of `cross` that hold the products of heads of every two condition variables."""
+    """Writes to `which` the numbers of all products of heads of two members of z; they are also rows of `cross`."""
     count = 0
     for j in range(r):
         for k in range(j + 1, r):
@@ -357,7 +357,7 @@ def _write_pairs(members, r, start, is_discrete, pair_start, which):
 
 @njit(cache=True)
 def _gather_products(cross, which, n_products, after_z, places, lanes, size, block):
-    """Fills in the correlations of products with columns. A lane's products begin at place `after_z[lane]`."""
+    """Copies the correlations of products with columns from `cross`. A lane's products begin at `after_z[lane]`."""
     last = np.uint32(cross.shape[1] - 1)
     at, row = np.empty(lanes, np.uint32), np.empty(lanes, np.uint32)
     for k in range(n_products[:lanes].max()):
@@ -386,7 +386,7 @@ def _multiply_products(columns, centred, count, first, places, size, block, lane
 
 @njit(cache=True)
 def _among_products(products, centred, which, count, first, block, lane):
-    """Fills in the correlations of products with each other: from `products`, or from rows if it is empty."""
+    """Writes the correlations of products with each other: from `products` or, if that is empty, from rows of data."""
     for k in range(count):
         for j in range(k if len(products) == 0 else k + 1, count):
             if len(products):
@@ -557,9 +557,9 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
 
 @njit(cache=True, nogil=True)
 def additive_tests(basis, most, x, y, z, tolerance, pvalues, strengths, rows_used):
-    """Writes each question's p-value, strength and, if the data have gaps, number of rows used, (b,) each.
-    `basis` is a `Basis` of `anypag.ci.additive`. `most` is the largest number of functions of a condition. Members of
-    z (b, r) are taken in the order given. A share of the variance below `tolerance` counts as zero.
+    """Writes each question's p-value and strength, (b,) each, and its number of rows to `rows_used` (b,), which holds
+    the number of all rows on entry. `basis` is a `Basis` of `anypag.ci.additive`. Continuous members of z (b, r) have
+    at most `most` functions. Members are taken in the order given. A share of variance below `tolerance` counts as 0.
     """
     r, start = z.shape[1], basis.start
     widest, heads = 0, 1

@@ -1,14 +1,14 @@
 """Candidate sets of an edge from its two pools (`_kernels.pools`), nearest first (`next_sets`); passes of Fisher's z.
 
-A pass answers all questions of one kind: which pairs depend on each other given the empty set (`pairs_from`), or which
-node (`best_singles`) or set (`best_sets`) gives the largest p-value for every edge.
+The pool of an end of an edge holds the nodes near it from which the sets to be tested are taken. A pass answers all
+questions of one kind: which pairs depend on each other given the empty set (`pairs_from`), or which node
+(`best_singles`) or set (`best_sets`) gives the largest p-value for every edge.
 
 Passes give the same answers to the bit as `partial_correlations` and `fisher_z_pvalues` in `_kernels.gaussian`, which
-answer one question at a time. p falls as |rho| rises, except for rounding, so a p-value is computed only where |rho| is
-at most `margin` above the smallest |rho| so far. `best_sets` is quicker for two more reasons. It copies the
+take a list of questions. p falls as |rho| rises, except for rounding, so a p-value is computed only where |rho| is at
+most `margin` above the smallest |rho| of the edge so far. `best_sets` is quicker for two more reasons. It copies the
 correlations among the nodes of a pool into one small matrix, which stays in the cache. And it visits sets in the order
-in which members are eliminated (`place`): members that consecutive sets begin with are eliminated once for all these
-sets.
+in which members are eliminated (`place`): the first members that consecutive sets share are eliminated only once.
 """
 
 import math
@@ -21,7 +21,7 @@ from anypag._kernels.patience import FEW, njit, patient
 @njit(cache=True, nogil=True)
 def _next_with_sum(distances, r, total, chosen, is_fresh):
     """Steps `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False at the end.
-    Distances ascend. With place j chosen, the next places give the smallest sum, the last places the largest.
+    Distances ascend. So after place j, the places that follow it give the smallest sum, the last places the largest.
     """
     size = len(distances)
     i = 0 if is_fresh else r - 1
@@ -241,7 +241,7 @@ def _sort_by_place(nodes, place, entries):
 
 @njit(cache=True, nogil=True)
 def _places(pool, z, places):
-    """Writes the ascending places of a set's members in a pool. Returns the sum of distances; -1 if any is missing."""
+    """Writes the ascending places of a set's members in a pool. Returns the sum of distances; -1 if one is missing."""
     nodes, distances = pool
     total = 0
     for k in range(len(z)):
@@ -261,7 +261,7 @@ def _places(pool, z, places):
 
 @njit(cache=True, nogil=True)
 def _where(pool_x, pool_y, z, places):
-    """A set's sum of distances in the pool that gives the set out first, and that pool (0: x's). Writes its places."""
+    """A set's sum of distances in the pool that gives it out first, and that pool (0: x's). Writes the places in it."""
     of_x = _places(pool_x, z, places)
     of_y = _places(pool_y, z, places)
     if of_y >= 0 and (of_x < 0 or of_y < of_x):
@@ -304,11 +304,11 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
     """Continues with the sets of one pool of an edge. Returns how many sets it tried, at most `room`.
 
     `near`: correlations of the n members, sorted by `place`, below the diagonal; row n is x, row n + 1 is y. `entries`:
-    where each member stands among the nodes of all pools. A member is new if it is not in the pool of the edge that was
-    searched first. Sets without a new member have been tried already. `next_new` (n + 1,): entry i is the first new
-    member from i on, n if there is none. `cursor[0]` is 1 if the search continues after the set of places in
-    `cursor[1:]`; it is 0 at the start, and when all sets have been tried. `rule`: tolerance, roots and margin. `least`,
-    `best_z` and `best_p` are written, as in `best_sets`.
+    where each member stands among the nodes of all pools. In x's pool, which is searched first, all members are new; in
+    y's pool, those that are not in x's. Sets without a new member have been tried already. `next_new` (n + 1,): entry i
+    is the first new member from i on, n if there is none. `cursor[0]` is 1 if the search continues after the set of
+    places in `cursor[1:]`; it is 0 at the start, and when all sets have been tried. `rule`: tolerance, roots and
+    margin. `least`, `best_z` and `best_p` are written, as in `best_sets`.
     """
     tolerance, roots, margin = rule
     held, covariance, weight, left, n_kept, n_new, z = scratch
@@ -392,11 +392,11 @@ def best_sets(correlation, order, place, edges, rule, room, best):
     """Continues the search for the best set of every edge. Returns how many sets were tried, at most `room`.
 
     Of sets with equal p-values above 0, the best is the one that `next_sets` gives out first. Node i is column
-    `order[i]`, and `place[i]` its rank in the order of elimination. `edges`: the pools, as `_kernels.pools` gives them,
-    the two ends of each of the m edges, and whether the edge's sets are to be tried. `rule`: tolerance and roots, as in
-    `_kernels.gaussian`, and margin. `best` is written: cursor (3 + r,), which is the edge (m at the end), the side and
-    the cursor of `_try_sets`; least (m,), the smallest |rho| so far given a set without left-out members; best_z
-    (m, r), ascending; best_p (m,). At first the cursor is zeros, `least` is `inf` and `best_p` is NaN.
+    `order[i]`, and `place[i]` its rank in the order of elimination. `edges`: the pools, as `_kernels.pools` gives them;
+    the two ends of each of the m edges; whether the edge's sets are to be tried. `rule`: tolerance and roots, as in
+    `_kernels.gaussian`, and margin. `best` is written: cursor (3 + r,), which is the edge (m at the end), the side (0:
+    x's pool) and the cursor of `_try_sets`; least (m,), the smallest |rho| so far given a set of which no member was
+    left out; best_z (m, r), ascending; best_p (m,). At first the cursor is zeros, `least` `inf` and `best_p` NaN.
     """
     first, nodes, distances, others, xs, ys, is_open = edges
     cursor, least, best_z, best_p = best
@@ -499,7 +499,7 @@ def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, 
 
 @njit(cache=True, nogil=True)
 def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
-    """Adds to the list a node's neighbours in the block except `other`. Returns the list's length and their number."""
+    """Lists a node's neighbours in the block, except `other`, once each. Returns the list's length and their number."""
     n_near = 0
     for e in range(start[node], start[node + 1]):
         v = neighbour[e]
@@ -536,8 +536,8 @@ def _least_square(squares, count):
 
 @patient(lists=FEW, nogil=True)
 def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, found):
-    """Writes for every edge the node, in its two pools of radius 1, that gives the largest p-value as condition set.
-    Returns how many questions were answered.
+    """Writes for every edge the node that gives the largest p-value as condition set. Returns how many questions were
+    answered. The candidates are the neighbours of the ends x and y (pools of radius 1) in the edge's biconnected block.
 
     Ties go to the node that `next_sets` gives out first: nodes of x's pool before those only in y's pool,
     then by dependence on x and y, strongest first, then by index. `edges`: start, neighbour, block (the graph, as in

@@ -37,8 +37,9 @@ def is_determined(codes, levels, a, b, c):
 @njit(cache=True)
 def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
     """(a, a) if a column a with more levels than c determines c; else (a, b) if a and b only together determine c; else
-    (-1, -1). The combinations of levels that occur must have at least `rows_per_cell` rows on average. The log
-    probability that any a and c, or any a, b and c, look like this by chance must be below `chance`.
+    (-1, -1). At least `least_rows` rows must have no gap, at least `rows_per_cell` on average for each combination of
+    levels that occurs; a and b have at most `most_cells` possible combinations. The log probability that any a and c,
+    or any a, b and c, of the table look like this by chance must be below `chance`.
     """
     p = codes.shape[0]
     pairs, triples = np.log(max(p * (p - 1), 1)), np.log(max(p * (p - 1) * (p - 2) // 2, 1))

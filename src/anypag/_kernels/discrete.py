@@ -1,18 +1,18 @@
 """G², χ² and permutation cumulants of many small sets of discrete columns.
 
-Every stratum (a combination of values of z that occurs in the data) has a table of x against y. Its degrees of
-freedom are (levels of x in it - 1) · (levels of y in it - 1): a level that does not occur in a stratum has no
-row or column there. The statistic of a query is the sum over its strata, and so are its degrees of freedom.
+A query (or question) asks whether x and y are independent given the columns z. Every stratum (a combination of values
+of z that occurs in the data) has a table of x against y. Its degrees of freedom are (levels of x that occur in it - 1)
+· (levels of y that occur in it - 1). Statistic and degrees of freedom of a query are sums over its strata.
 
 `joint_statistics` makes tables of all combinations of levels. Rows are counted only for a few larger sets of columns.
 The tables of their subsets follow by summing, and one table answers every pair of its columns given the others. Counts
 are integers, so the statistics equal those of single questions (`count_statistics`) to the bit.
 
-Sets with too many combinations are counted question by question; the number of rows bounds the memory. Rows are
-counted in a dense table of the strata that occur if it has at most `most_cells` cells (`ci.counting` sets this to
-min(4 · rows, 2²⁶) + 64). Otherwise they are counted in a hash table of the cells that occur; there are at most as many
-such cells as rows. For permutations (`permutations_by_rows`) the rows are sorted instead. A row can represent several
-equal rows: every row has a weight, and counts are sums of weights.
+Sets with too many combinations are counted query by query (`count_statistics`), in memory that the number of rows
+bounds: in a dense table if it has at most `most_cells` cells (`ci.counting` sets this to min(4 · rows, 2²⁶) + 64), else
+in a hash table of the cells that occur, which are at most as many as the rows. For permutations
+(`permutations_by_rows`) the rows are sorted instead. A row of the data can stand for several equal rows: every row has
+a weight, and counts are sums of weights.
 """
 
 import math
@@ -188,8 +188,8 @@ def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
 def _matrix_sums(counts, n):
     """Nine sums over the matrix W of a column in a stratum with n rows, from the counts of the column's levels. For two
     rows of the stratum, W has 1 / (R + 1) if both have the same level and R rows have that level, else 0; W is then
-    centred by rows and columns. With w for its diagonal, the sums are k1 = Σ R² / (R + 1); the traces of W, W² and W³;
-    Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. A level without rows adds nothing.
+    centred by rows and columns. With w for its diagonal, the sums are Σ R² / (R + 1) over the levels; the traces of W,
+    W² and W³; Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. A level without rows adds nothing.
     """
     k1, k2, k3, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for count in counts:
@@ -568,7 +568,7 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
     begins, ends = np.zeros(widest + 1, np.int64), np.empty(widest + 1, np.int64)
     head = 0
     while head < n_sets:
-        # count the columns of the first unanswered set, and of further sets as long as they fit
+        # the columns of the next table: those of the first unanswered set, and of further sets as long as they fit
         for word in range(len(whole)):
             whole[word] = masks[head, word]
         n_columns, total = width, np.int64(1)
@@ -841,8 +841,9 @@ def count_statistics(
 
     `codes` (p, n): the levels as 0, 1, ...; -1 for a gap; `weights` (n,): how many equal rows a row represents;
     `levels` (p,): the number of levels of each column. Tables of more than `most_cells` cells are counted in a hash
-    table. In smaller tables, strata are numbered by the levels of z's members in their order. Sets of binary columns
-    with at most `most_binary` members of z use the formula of 2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.
+    table. Strata are numbered by the levels of z's members or, if these have more combinations than there are rows, as
+    they occur. Sets of binary columns with at most `most_binary` members of z use the formula of 2 x 2 tables. `family`
+    is PEARSON or LOG_LIKELIHOOD.
     """
     n = codes.shape[1]
     n_rows = weights.sum()  # decides how to count, so that weighted rows give the same bits as repeated rows

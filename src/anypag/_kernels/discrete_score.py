@@ -3,15 +3,15 @@
 The score is a difference, score(v | parents) = F(parents + v) - F(parents). F of a set of columns is the log marginal
 likelihood of their joint table with `ess` prior rows spread evenly (Buntine 1991). For the signature that all scores
 share see `_kernels.gaussian_score`. Here `matrix[i, j]` is the price of an edge between i and j, which is subtracted
-from the score; `table[v]` holds the levels (0, 1, ...) of column v; `numbers` holds `ess`, then the number of levels of
-each column. F of a set is cached in `keys` and `values`.
+from the score; `table[v]` holds the level (0, 1, ...) of column v in each row; `numbers` holds `ess`, then the number
+of levels of each column. F of a set is cached in `keys` and `values`.
 
 Hidden causes with a few levels: `fit` runs EM over their unknown levels, `draw` draws these levels. These functions
 read the arrays of a `Layout` (`scores.latent`). A joint state s gives every hidden cause h a level, `level[s, h]`.
-Cause h has `sizes[h]` levels. Children with the same hidden causes form a family f. In state s these causes have the
-combination of levels with the number `part[f, s]`, from 0 to `n_parts[f]` - 1. The table of child c has `n_rows[c]`
-rows, one for each combination of levels of its parents and hidden causes. A row has `n_levels[c]` cells, one for each
-level of c. For row r of the data and state s, the cell is `cell[c, r] + part[f, s] * n_levels[c]`.
+Cause h has `sizes[h]` levels. Children c with the same hidden causes form a family, `family[c]`. In state s the causes
+of family f have the combination of levels with the number `part[f, s]`, from 0 to `n_parts[f]` - 1. The table of child
+c has `n_rows[c]` rows, one for each combination of levels of its parents and hidden causes. A row has `n_levels[c]`
+cells, one for each level of c. Row r of the data in state s is in cell `cell[c, r] + part[f, s] * n_levels[c]`.
 """
 
 import math
@@ -150,7 +150,7 @@ def _price(matrix, v, parents, k):
 
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits, asked):
-    """The score of a node given its parents; `IMPOSSIBLE` for several nodes. The last three arguments are ignored."""
+    """The score of a node given its parents; `IMPOSSIBLE` for several members. The last three arguments are ignored."""
     if d > 1:
         return IMPOSSIBLE
     alone, data = nodes[1:m].copy(), (table, numbers, keys, values, np.zeros(1, np.int64))
@@ -168,7 +168,7 @@ def _of_node(matrix, table, numbers, keys, values, v, nodes, k, room):
 
 @njit(ADDING, cache=True, nogil=True)
 def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
-    """Writes the score of v with k parents and each candidate. Returns the score above which a parent is added."""
+    """Writes the score of v with each candidate as a further parent. Returns the score above which one is added."""
     nodes = np.empty(k + 2, np.int64)
     for x in range(k):
         nodes[x] = parents[x]
@@ -220,8 +220,8 @@ def _arrays(layout, shares):
 
 @njit(cache=True, nogil=True)
 def _joint(layout, first, rows, tables, prior, factor, joint, whole, scale):
-    """Writes the probability of each joint state for a block of rows (states, rows), their sums over the states, and
-    the logarithm of a scale that both were divided by.
+    """Writes, for a block of rows, the joint probability of each state and row (`joint`: states, rows), its sums over
+    the states (`whole`), and the logarithm of the number by which both were divided against underflow (`scale`).
     """
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     factor[:] = 1.0
@@ -265,7 +265,7 @@ def _joint_by_logarithms(layout, row, tables, prior, joint):
 
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-    """Adds row `stand[1]` and all later ones to `counts`, `expected` and `value[0]` (L). Returns whether done."""
+    """Adds all rows from `stand[1]` on to `counts`, `expected` and `value[0]` (see `fit`). Returns whether done."""
     cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
     prior, factor, joint, whole, scale = _arrays(layout, shares)
     if stand[1] == 0:

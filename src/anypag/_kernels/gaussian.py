@@ -10,9 +10,9 @@ The rule for near-singular sets, with variables of variance 1: a member whose va
 below `tolerance` is left out. If x or y has a variance below `tolerance` given z, it counts as constant, and rho = 0.
 
 A linear system behind a path diagram has arrows `i -> j` and spouses `i <-> j`. Its equations are X = B X + noise with
-B[j, i] = 0 unless i -> j, and the noise has the covariance Ω with Ω[i, j] = 0 unless i = j or i <-> j. If no
-pair has both edges (a bow), B and Ω follow from the covariance of X, except in special cases. B and Ω are fitted by
-residual iterative conditional fitting (Drton, Eichler & Richardson 2009).
+B[j, i] = 0 unless i -> j, and the noise has the covariance Ω with Ω[i, j] = 0 unless i = j or i <-> j. If arrows form
+no cycle and no pair has both an arrow and `<->` (a bow), B and Ω follow from the covariance of X, except in special
+cases. They are fitted by residual iterative conditional fitting (Drton, Eichler & Richardson 2009).
 """
 
 import math
@@ -62,9 +62,9 @@ def _from_two(correlation, x, y, z, tolerance, strengths, left_out):
 
 @njit(cache=True, inline="always")
 def _left(correlation, node, members, kept, at, covariance, weight):
-    """The variance of a node given the first `kept` members. Row `at` of `covariance` receives the covariances of the
-    node with each member's residual, row `at` of `weight` the coefficients on these residuals; `weight[j, j]` is 1 /
-    the variance of member j's residual.
+    """The variance of a node given the first `kept` members. A member's residual is what remains of it given those
+    before it. Row `at` of `covariance` receives the covariances of the node with these residuals, row `at` of `weight`
+    the coefficients on them; `weight[j, j]` is 1 / the variance of member j's residual.
     """
     left = 1.0
     for j in range(kept):
@@ -153,7 +153,7 @@ def partial_correlations(correlation, x, y, z, tolerance, strengths, left_out):
 @patient(nogil=True)
 def fisher_z_pvalues(strengths, left_out, roots, pvalues):
     """Writes two-sided p-values of Fisher's z transform of |rho|; `pvalues` may be `strengths` itself. `roots` (r +
-    1,): sqrt((n - k - 3) / 8) for k = r, r - 1, ..., 0 members kept; 0 if n - k - 3 <= 0.
+    1,): sqrt((n - k - 3) / 8) for n rows and k = r, r - 1, ..., 0 members kept; 0 if n - k - 3 <= 0.
     """
     for i in range(len(strengths)):
         rho, root = strengths[i], roots[left_out[i]]
@@ -225,7 +225,7 @@ def _local_correlation(centred, width, count, correlation):
 
 @njit(cache=True, nogil=True)
 def _excess(values, rows):
-    """The excess (see `ci.data_test`) of one column, or of the indicators of all levels but one, in the rows given."""
+    """The excess (how far from normal; see `ci.data_test`) of a column, or of all level indicators but one, in rows."""
     n, width, on_diagonal = float(len(rows)), 0.0, 0.0
     if len(values) == 1:
         largest = mean = second = fourth = 0.0
@@ -258,7 +258,7 @@ def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengt
     """Writes |rho| of every query, as `partial_correlations`, from the rows in which no column of the query has a gap.
     A member of the condition set that is constant in these rows is left out; if x or y is constant in them, rho = 0.
     `values` (p, n) are arbitrary where a value is missing. Also written: the number of rows of each query, and the
-    product of the excesses of x and y in them (`excess`).
+    product of the excesses of x and y in them (see `_excess`).
     """
     r = z.shape[1]
     members, places = np.empty(r + 2, np.int32), np.arange(r + 2).astype(np.int32)
@@ -284,8 +284,8 @@ def pairwise_partial_correlations(values, has_value, x, y, z, tolerance, strengt
 
 @njit(cache=True, nogil=True)
 def _wilks(block, widths, tolerance, scratch):
-    """The log of Wilks' lambda, the share of the (generalised) variance of y given z that remains given z and x,
-    and how many columns of z, x and y are kept. `block` holds the correlations of the columns of z, then x, then y.
+    """The log of Wilks' lambda (the share of y's generalised variance given z that remains given z and x), and how many
+    columns of z, x and y are kept. `block` holds the correlations of the columns of z, then x, then y.
     """
     (width_z, width_x, width_y), (members, chosen, covariance, weight) = widths, scratch
     for i in range(width_z):
@@ -314,7 +314,7 @@ def _wilks(block, widths, tolerance, scratch):
 
 @njit(cache=True, nogil=True)
 def _take_out(block, k, rows, columns, tolerance):
-    """Sweeps column k out of rows k + 1 to `rows` - 1. Scales row k by 1 / √block[k, k]; by 0 below `tolerance`."""
+    """Sweeps column k out of rows k + 1 to `rows` - 1. Scales row k by 1 / √pivot, or by 0 if pivot < `tolerance`."""
     scale = 1.0 / math.sqrt(block[k, k]) if block[k, k] >= tolerance else 0.0
     for j in range(k, columns):
         block[k, j] *= scale
@@ -355,8 +355,8 @@ def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
     (a level that does not occur in them) is left out. χ² is used if both the product of the two excesses (see
     `ci.data_test`) and the next term of Box's expansion are at most `nearly_normal`. `answers` are written: statistics
     (b,), with Bartlett's correction; freedoms (b,), columns kept of x times columns kept of y, 0 if there are too few
-    rows; rows_used and excess (b,), only where there are gaps; widths (b, 3), columns kept of z, x and y; traces (b,),
-    Pillai's trace, only where χ² is not used.
+    rows; rows_used and excess (b,), which are only read if there are no gaps; widths (b, 3), columns kept of z, x
+    and y; traces (b,), Pillai's trace, only where χ² is not used.
     """
     correlation, start, values, has_value = blocks
     statistics, freedoms, rows_used, widths, excess, traces = answers
@@ -484,7 +484,7 @@ def _district(spouse, v, of, members):
 
 @njit(f"float64({_MATRIX}, {_FLAGS}, {_FLAGS}, {_PLACES}, int64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _refit(s, arrow, spouse, members, d, at, b, omega):
-    """Regresses a member on parents and spouses' pseudo-variables. Returns the largest change, or -1 if singular."""
+    """Regresses a member on its parents and spouses' pseudo-variables. Returns the largest change, -1 if singular."""
     n, i = len(s), members[at]
     rest, place = np.empty(d - 1, np.int64), np.full(n, -1, np.int64)
     r = 0
@@ -509,7 +509,7 @@ def _refit(s, arrow, spouse, members, d, at, b, omega):
             k += 1
     n_parents = k
     for v in range(n):
-        if spouse[v, i]:  # the row of Ω⁻¹ (I - B) of this spouse, over the rest of the district
+        if spouse[v, i]:  # its pseudo-variable: a row of Ω⁻¹ (I - B), over the rest of the district
             column[:] = 0.0
             column[place[v]] = 1.0
             _solve(factor, r, column)

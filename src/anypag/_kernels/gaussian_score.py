@@ -44,7 +44,7 @@ CLEAR = 1e-4
 """No upper bound is computed if a column has less variance than this given others: rounding errors might matter."""
 
 SLACK, SLACK_OF_DEVIANCE = 1e-3, 1e-6
-"""Added to the formula of a ceiling (upper bound) against rounding errors: the first + half the rows · the second."""
+"""A ceiling (upper bound) is raised by the first + half the rows · the second, against rounding errors."""
 
 UNKNOWN = -np.inf
 
@@ -52,9 +52,9 @@ SCORE, CEILING, FIT, RISE = range(4)
 """What is asked about a component; see `component`."""
 
 COUNT, INVERSE, WEIGHT, SLOPE, BEND, OWN, OTHER, FACTOR = range(8)
-"""Rows of `fits[v]`. INVERSE, WEIGHT, SLOPE: the rows of node v in Ω⁻¹, Ω⁻¹ B and Ω⁻¹ B S; BEND: see `_curvature`. For
-the component whose first member is v, COUNT: its number of parameters; OWN and OTHER: their i and p (see `_slope`);
-FACTOR and the rows after it: the Cholesky factor of the second derivatives of its deviance.
+"""Rows of `fits[v]`. INVERSE, WEIGHT, SLOPE, BEND: the rows of node v in K = Ω⁻¹, K B, K B S and 2 K E K - K (see
+`ricf`). Of the component whose first member is v, COUNT: its number of parameters; OWN and OTHER: their i and p (see
+`_slope`); FACTOR and the rows after it: the Cholesky factor of the second derivatives of its deviance.
 """
 
 TIMES, MORE = 2.0, 1.0
@@ -94,10 +94,9 @@ def _end(table, parent, child):
 
 @njit(cache=True, nogil=True)
 def _spread(table, nodes, d, m, relation):
-    """The component with columns as nodes; columns of one member become spouses of each other (or neighbours).
-
-    First come the columns of members that their parents explain, then the columns of members that only explain other
-    members, then the columns of the other parents.
+    """The component with columns as nodes. Columns of one member become spouses of each other (neighbours, if `---`
+    joins the component). First come the columns of members that their parents explain, then the columns of members that
+    only explain other members, then the columns of the other parents.
     """
     k = 0
     for i in range(m):
@@ -257,10 +256,11 @@ def ricf(s, d, relation, stop, b, inverse):
     """Residual iterative conditional fitting (Drton, Eichler & Richardson 2009): the least log|Ω| + tr(Ω⁻¹ B S B') - d
     found, where B = I - coefficients, or -IMPOSSIBLE if a step fails.
 
-    Each member in turn is regressed on its parents and on the pseudo-variables of its spouses, with everything else
-    fixed, until a sweep lowers the value by less than `stop`. `s` (m, m) are covariances of the d members of a
-    district, then of their other parents; `relation` (d, m) says which are parents and spouses. B is written to `b`
-    and Ω⁻¹ to `inverse`, zeros on entry. F = B S (`bs`) and E = B S B' (`residual`) are updated on the way.
+    Each member in turn is regressed on its parents and on the pseudo-variables of its spouses (weighted sums of the
+    other members' residuals), with everything else fixed, until a sweep lowers the value by less than `stop`. `s` (m,
+    m) are covariances of the d members of a district, then of their other parents; `relation` (d, m) says which are
+    parents and spouses. B is written to `b` and Ω⁻¹ to `inverse`, zeros on entry. B S (`bs`) and E = B S B'
+    (`residual`) are updated on the way.
     """
     m = len(s)
     bs = np.empty((d, m))
@@ -450,11 +450,12 @@ def _least_of_district(s, d, relation):
     """A lower bound on the deviance of every fit of a district; `UNKNOWN` if none was found.
 
     Members are placed one after the other, parents first. Given the members placed before it, a member depends only on
-    its parents, on placed members that paths of `<->` connect to it, and on their parents (Tian and Pearl 2002). So no
-    fit gives it a smaller variance than regression on these nodes. The member with the fewest such nodes comes next.
+    its parents, on members that paths of `<->` through placed members connect to it, and on their parents (Tian and
+    Pearl 2002). So no fit gives it a smaller variance than regression on these nodes, its predictors. The member with
+    the fewest predictors comes next.
     """
     parents, spouses = np.zeros(d, np.uint64), np.zeros(d, np.uint64)
-    # for each placed member: the placed members that `<->` joins to it, and all nodes on which these depend
+    # for each placed member: the placed members that paths of `<->` join to it, and all nodes on which these depend
     group, above = np.zeros(d, np.uint64), np.zeros(d, np.uint64)
     for i in range(d):
         for j in range(len(s)):
@@ -511,7 +512,7 @@ def _slope(fits, i, p):
 
 @njit("float64(float64[:, ::1], float64[:, :, ::1], int64, int64, int64, int64)", nogil=True)
 def _curvature(matrix, fits, i, p, j, q):
-    """The second derivative of the deviance by two parameters. BEND: a row of 2 K E K - K, K = Ω⁻¹ (E: see `ricf`)."""
+    """The second derivative of the deviance by two parameters: i, p and j, q, in the notation of `_slope`."""
     n = len(fits)
     if p < n and q < n:
         return 2.0 * fits[i, INVERSE, j] * matrix[p, q]
@@ -527,7 +528,7 @@ def _curvature(matrix, fits, i, p, j, q):
 
 @njit(cache=True, nogil=True)
 def _keep(matrix, nodes, d, m, relation, b, inverse, fits):
-    """Writes the numbers of a fit that `_rise` needs. Returns the number of parameters, 0 if `_rise` cannot be used."""
+    """Writes to `fits` what `_rise` needs of a fit. Returns the number of parameters, 0 if `_rise` cannot be used."""
     n = len(fits)
     for x in range(d):
         i = nodes[x]
@@ -571,8 +572,7 @@ def _keep(matrix, nodes, d, m, relation, b, inverse, fits):
 
 @njit(cache=True, nogil=True)
 def _rise(matrix, numbers, parts, i, p, fits):
-    """A bound for the rise of the score when the edge with parameter i, p is added; infinite if it cannot be computed.
-
+    """A bound for the rise of the score when the edge with parameter i, p (see `_slope`) is added; infinite if unknown.
     `parts` are the first members of the components of both ends. With all other parameters refitted, the deviance falls
     by about slope² / (2 · left), where `left` is the curvature that the other parameters leave to the new parameter.
     """
@@ -646,13 +646,13 @@ def _next_level(matrix, at, t, levels):
 def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
     """Writes by how much each variable, as a further parent, would lower the variance of v given its first k parents.
 
-    The worth is `NEVER` where the price of the variable exceeds the rise of the log-likelihood, or where the parents
+    The worth is `NEVER` where the price of the edge is at least the rise of the log-likelihood, or where the parents
     determine the variable. Returns 0, the worth above which a parent is added.
 
     Every variable has one column. The worth of all variables is computed, whether they are candidates or not. `values`
-    is a cache with slots, which variables may share. `keys` holds the v and the parents of each slot.
-    Level t of a slot holds the variance of each variable and its covariance with v, given the first t parents, and row
-    t of the Cholesky factor.
+    is a cache with slots, each for one v at a time; variables take turns in a slot if there are too few. `keys` holds
+    the v and the parents of each slot. Level t of a slot holds the variance of each variable and its covariance with v,
+    given the first t parents, and row t of the Cholesky factor.
     """
     n = len(worth)
     half_rows, price = numbers[0], numbers[1] + numbers[2]
@@ -692,7 +692,6 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
 @njit(cache=True, nogil=True)
 def _inverse(matrix, parents, k):
     """The inverse of the parents' covariance matrix; the unit matrix if that is not positive definite.
-
     Loops run along rows, so that the processor handles several entries at a time.
     """
     factor, inverse = np.empty((k, k)), np.zeros((k, k))  # row j of the factor: column j of Cholesky's lower triangle
@@ -734,7 +733,6 @@ def _inverse(matrix, parents, k):
 @patient(signature=REMOVING, nogil=True)
 def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
     """Writes the score of v without each of its first k parents. Returns the score of v with all k parents.
-
     Without parent i the variance of v is larger by beta_i² / (G⁻¹)_ii (G: covariances of parents, beta: coefficients).
     """
     half_rows, price = numbers[0], numbers[1] + numbers[2]

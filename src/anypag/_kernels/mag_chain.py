@@ -1,8 +1,9 @@
 """A Metropolis chain over maximal ancestral graphs (MAGs), or over all graphs without directed cycles.
 
 A graph is `graph[kind, v]`: the parents, children, spouses (`<->`) and neighbours (`---`) of v as bit sets. Its score
-is the sum of the scores of its components (`anypag.scores.base`) and of `terms[0, k] + terms[1, d] + terms[2, b] +
-terms[3, u]` for k edges: d `-->`, b `<->` and u `---`. Scores of components are cached by 64-bit keys.
+is the sum of the scores of its components (single nodes, or nodes joined by `<->` or `---`) and of `terms[0, k] +
+terms[1, d] + terms[2, b] + terms[3, u]`, if d of its k edges are `-->`, b are `<->` and u are `---`. Scores of
+components are cached by 64-bit keys.
 
 One step draws a pair (i, j), from a list of likely pairs or from all pairs, and then
 - gives i–j another state, or
@@ -26,7 +27,7 @@ PARENTS, CHILDREN, SPOUSES, NEIGHBOURS = 0, 1, 2, 3
 NONE, FORTH, BACK, BOTH, FLAT = 0, 1, 2, 3, 4  # i–j has no edge, i --> j, i <-- j, i <-> j, i --- j
 
 SCORE, CEILING, FIT, RISE = range(4)  # what is asked about a component; see `_kernels.gaussian_score.component`
-UNFITTED = -1.0  # instead of the number of parameters, if a changed component is not fitted yet
+UNFITTED = -1.0  # `fits[v, 0, 0]` if the component whose first member is v was not fitted since its last change
 
 IMPOSSIBLE = -1e15  # the score of a component that cannot be fitted
 ONE_EDGE = 0.6  # the share of steps that change one edge, if the pair that was drawn has an edge; else all steps do
@@ -251,10 +252,11 @@ def _walk(graph, i, within, seen, todo):
 
 @njit(cache=True, nogil=True)
 def is_maximal(graph):
-    """Is an ancestral graph maximal: is there no inducing path between nodes that are not adjacent?
+    """Is an ancestral graph maximal: are the ends of every inducing path adjacent?
 
-    Inner nodes of such a path are colliders on it and ancestors of an end. So each of them has a child, and a spouse
-    that has a child (`inner`). From every i a walk over spouses within `inner` finds the ends j to check.
+    Inner nodes of an inducing path are colliders on it and ancestors of an end. If the ends are not adjacent, there are
+    two or more. So each of them has a child, and a spouse that has a child (`inner`). From every i a walk over spouses
+    within `inner` finds the ends j to check.
     """
     n, words = graph.shape[1], graph.shape[2]
     inner = np.zeros(words, np.uint64)
@@ -322,9 +324,8 @@ def is_any(graph):
 @njit(cache=True, nogil=True, _nrt=False)
 def agrees(graph, causes, not_causes, not_selecting, sets):
     """Is every node an ancestor of all nodes in its row of `causes`, and of none in its row of `not_causes`? A node
-    that may be a cause of selection (no arrowhead at it, and not in `not_selecting`) is not checked.
-
-    `causes` and `not_causes` are bits, (n, words); (0, words) without knowledge.
+    that may be a cause of selection (no arrowhead at it, and not in `not_selecting`) is not checked. `causes` and
+    `not_causes` are bits, (n, words); (0, words) without knowledge.
     """
     below, todo = sets[0], sets[1]
     for v in range(len(causes)):
@@ -384,7 +385,6 @@ def _members(graph, v, stamp, now, members):
 @njit(cache=True, nogil=True, _nrt=False)
 def _work(matrix, table, n, d, m):
     """About how many nanoseconds the score of a component takes: d members and their other parents, m nodes in all.
-
     Counting goes through the rows of `table`. A regression takes the cube of the number of columns, and a fit has one
     regression for every member and sweep.
     """
@@ -438,9 +438,8 @@ def _asked(score, graph, members, d, what, room):
 @njit(cache=True, nogil=True, _nrt=False)
 def _component_score(score, graph, key, members, d, ceiling_will_do, room):
     """The score of the component with these d members, and True; or the ceiling of the score, and False, if
-    `ceiling_will_do` and the score is neither in the cache nor quick to compute.
-
-    The key of a score is odd; the key of its ceiling is smaller by 1.
+    `ceiling_will_do` and the score is neither in the cache nor quick to compute (d = 1). The key of a score is odd; the
+    key of its ceiling is smaller by 1.
     """
     known, score_of, _, largest = score[2]
     if d > largest:
@@ -523,10 +522,9 @@ def _prior(terms, count):
 
 @njit(f"boolean({_SCORE}, {_GRAPH}, float64[::1], int64[::1])", cache=True, nogil=True)
 def total(component, data, memory, terms, graph, parts, room):
-    """Writes the parts of the score of a whole graph. Returns whether all parts are known.
-
-    `parts` (n + 1,) holds the score of each component at its first node, 0 at its other nodes, and the prior at the
-    end. A part that is not known yet is NaN.
+    """Writes the parts of the score of a whole graph. Returns whether all parts are known. `parts` (n + 1,) holds the
+    score of each component at its first node, 0 at its other nodes, and the prior at the end. A part that is not known
+    yet is NaN.
     """
     n = graph.shape[1]
     key = np.empty(n, np.uint64)
@@ -564,8 +562,7 @@ def _score_part(score, graph, v, key, stamp, now, members, part, part_score, roo
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _rise(score, graph, i, j, state, stamp, now, members, part, scratch, room):
-    """A bound for the rise of the score if an edge is added to a district or between two; infinite for other edges.
-
+    """A bound for the rise of the score by an edge with an arrowhead at a node with spouses; infinite for other edges.
     The bound depends on the graph only, not on the cache, so the same steps are rejected whatever was cached before.
     """
     component, data, (_, _, fits, _) = score
@@ -617,14 +614,14 @@ def advance(
         memory: a cache of components' scores (keys and values; their length is a power of two), an array for the fits
             of components, and the most members of a component: graphs with larger components are rejected.
         terms: (4, pairs + 2) the terms of the score for the numbers of edges; see the top of this file.
-        moves: states, which of FORTH, BACK, BOTH and FLAT an edge may have; allowed (n, n): bit s of [i, j] says that
-            i–j may have state s; likely, (k, 2) ordered pairs, from which two steps in three draw; the likely pairs
-            as bits, (n, words).
+        moves: those of the states FORTH, BACK, BOTH and FLAT that steps propose; allowed (n, n), bit s of [i, j] says
+            that i–j may have state s; likely (k, 2), ordered pairs from which two steps in three draw, if there are
+            any; the likely pairs as bits (n, words).
         facts: causes, not_causes and not_selecting; see `agrees`. The graph must agree with them.
         ancestral: walk over ancestral graphs only; else over all graphs without directed cycles.
         is_valid: a check of ancestral graphs: `is_maximal` for MAGs, else `is_any`. Only the given check is compiled.
         temperature: 1 for the posterior, higher to move more freely.
-        steps: how many steps to make in all calls.
+        steps: how many steps to make in all calls together.
         random: (1,) the state of the generator.
         graph: the current graph; changed.
         best: the best graph so far; changed when the chain reaches a better graph.

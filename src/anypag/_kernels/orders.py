@@ -30,7 +30,7 @@ _TREES = "Tuple((int64[::1], float64[::1], int64[:, ::1], float64[::1], int32[::
 _SCORE = f"{_ADDING}, {_REMOVING}, Tuple(({_DATA})), {_TREES}"
 
 USED_NODES, USED_CELLS = 0, 1  # places in `used`; the roots of the variables come after them
-TREES = 1 << 20  # numbers in an array of trees of up to 20 variables; `room` limits the work of a call
+TREES = 1 << 20  # the largest array for plain Python; fits trees of 20 variables, and `room` limits the work of a call
 ROW, SHRUNK = 0, 1  # columns of `node`: where its row begins, and the node where removing parents starts
 
 
@@ -131,8 +131,8 @@ def _shrunk(score, v, at, chosen, room):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _best_parents(score, v, before, count, chosen, room):
-    """The score of v with the parents that grow-shrink finds among the first `count` nodes of `before`; NaN if `room`
-    is used up (the trees keep all worths computed so far). Writes the number of parents, then the parents, to `chosen`.
+    """The score of v with the parents that grow-shrink finds among the first `count` variables of `before`; NaN if
+    `room` is used up (the trees keep all worths so far). Writes the number of parents, then the parents, to `chosen`.
     """
     while True:
         at = _grown(score, v, before, count, chosen, room)

@@ -1,8 +1,9 @@
 """Operations on symmetric (n, n) tables of pairs (such as correlations), neighbour lists, and batches of questions.
 
-Questions are checked, renumbered and sorted. A hash table with open addressing holds 128-bit keys of the questions
-asked so far. The key of a question "x, y given z" mixes its sorted members (splitmix64, two streams). The probability
-that any two of 10⁹ different questions get the same key is below 1e-20.
+The neighbours of node i are `neighbour[start[i]:start[i + 1]]`. Ranges such as `begin` to `end` do not include the end.
+A question is "x, y given z". A hash table with open addressing holds 128-bit keys of the questions asked so far. A key
+mixes the sorted members of a question (splitmix64, two streams). The probability that any two of 10⁹ different
+questions get the same key is below 1e-20.
 """
 
 import numpy as np
@@ -36,7 +37,7 @@ def marked_pairs(marks, excluded):
 
 @patient(nogil=True)
 def neighbours_of_pairs(n, x, y):
-    """Neighbour lists (start, node, neighbour) of pairs x < y that are given row by row."""
+    """Neighbour lists of pairs x < y that are given row by row: `start`, the node of each entry, and its neighbour."""
     start = np.zeros(n + 1, np.int64)
     for k in range(len(x)):
         start[x[k] + 1] += 1
@@ -64,7 +65,7 @@ def fill(table, start, neighbour, begin, end, value):
 
 @patient(nogil=True)
 def count_left(start, neighbour, is_out, begin, end, count):
-    """Writes how many neighbours of each node from begin to end are not marked in `is_out`."""
+    """Writes how many neighbours of each node from begin to end are not marked in `is_out` (bit j of row i for i–j)."""
     for i in range(begin, end):
         left = 0
         for e in range(start[i], start[i + 1]):
@@ -142,7 +143,7 @@ def _set_bit(bits, i, j, value):
 
 @patient(nogil=True)
 def clear_bits(bits, start, neighbour):
-    """Clears the bits of all neighbouring pairs, of each node with itself, and beyond the last node."""
+    """Clears the bits of all neighbouring pairs, of each node with itself, and the unused bits after the last node."""
     n = len(bits)
     for i in range(n):
         for j in range(n, 8 * bits.shape[1]):
@@ -154,8 +155,8 @@ def clear_bits(bits, start, neighbour):
 
 @patient(nogil=True)
 def correlations(products, scale, place, first, end):
-    """Turns rows first to end of `products` (symmetric to the bit) into correlations, in place. Column `place[j]` moves
-    to place j. `scale` (p,) holds the square roots of the diagonal of `products`, 1 for a constant column.
+    """Turns rows first to end of `products` (symmetric to the bit) into correlations, in place. The column at
+    `place[j]` moves to j. `scale` (p,) holds the square roots of the diagonal of `products`, 1 for a constant column.
     """
     row = np.empty(len(place))
     for a in range(first, end):
@@ -212,9 +213,9 @@ def all_in_range(x, y, z, p):
 
 @patient(nogil=True)
 def arranged(place, stored, x, y, z):
-    """Whether all indices are in range, and the questions with stored indices: x before y, z ascending, in the order of
-    names. If an index is out of range, the questions are meaningless. `place` (p,): the rank of each column's name;
-    `stored` (p,): the index of the column with each rank.
+    """Whether all indices are in range, and (meaningless if not) the questions with x before y and z ascending, both by
+    the columns' names. The new indices are those under which a test stores its columns. `place` (p,): the rank of each
+    column's name; `stored` (p,): the index under which the column with each rank is stored.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # unsigned, so that negative indices are large

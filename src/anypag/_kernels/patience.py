@@ -1,4 +1,4 @@
-"""Compiles kernels, and runs some as plain Python until it pays to compile them or to import the compiler.
+"""Compiles kernels (loops over arrays), and runs some as plain Python until compiling them, or importing numba, pays.
 
 Importing numba takes half a second, loading a compiled kernel from disk 2 to 10 ms, compiling one 0.3 s or more. As
 plain Python, a whole search over ten columns takes a few milliseconds. So `njit` here replaces numba's: it makes a
@@ -9,19 +9,19 @@ Python until one of these is true:
 - numba is imported, and this kernel has spent `LOADING` seconds (if it can be loaded from disk) or `PATIENCE` seconds
   (if it has to be compiled);
 - it gets an array with more numbers than its limits (`SMALL` by default). A call cannot be interrupted, so one that
-  might take long must not start as Python. A kernel whose work is not bounded by the size of its arguments or by `room`
-  (see `anypag.threads`) must not be patient;
-- it gets another kernel that is not patient.
+  might take long must not start as Python. For the same reason only a kernel whose work is bounded by the size of its
+  arguments or by `room` (see `anypag.threads`) may be patient;
+- one of its arguments is a kernel that does not, or no longer, run as plain Python.
 
 So no process takes much more than twice the time that the better of plain Python and compiled code takes. Both give the
 same results to the bit: no patient kernel is compiled with relaxed arithmetic, and functions of `math` are the same C
-functions. (Where Intel's vector library replaces these in compiled code, every kernel is compiled at once.)
+functions. (If Intel's vector library replaces them in compiled code, every kernel is compiled when it is first called.)
 
 Kernels that call each other are compiled as usual: numba gives a `Kernel` the type of the numba object inside it.
 A kernel that is called often and makes no array has the option `_nrt=False` (`numba.extending.register_jitable`):
 otherwise it counts references, two atomic additions a call for each array that it gets or looks at.
 A kernel whose name begins with `_` is called by kernels only: once compiled, it cannot be called from Python, and it is
-not cached on disk. `compile_ahead` compiles the kernels of a file in another process.
+not cached on disk. `compile_ahead` compiles the kernels of a file that have a signature (types) in another process.
 """
 
 import atexit
@@ -39,15 +39,15 @@ from types import FunctionType
 from typing import Any, cast
 
 PATIENCE = 0.25
-"""In seconds, as are the next two. `ANYPAG_PATIENCE` in the environment overrides all three; 0 compiles at once."""
+"""In seconds, as are the next two. `ANYPAG_PATIENCE` in the environment overrides all three; 0: no plain Python."""
 BEFORE_NUMBA = 0.4
 LOADING = 0.004
 A_WHILE = 1.0
 """Seconds of compiling after which a message tells the user that kernels are compiled."""
 SMALL = 10_000
-"""The most numbers in an array: as many as a table of all pairs of 100 nodes has."""
+"""The most numbers in an array for plain Python: as many as a table of all pairs of 100 nodes has."""
 FEW = 500
-"""The most entries of a list, for kernels with quadratic time: 250 edges, each listed from both sides."""
+"""The same limit for one-dimensional arrays of kernels with quadratic time: 250 edges, each listed from both ends."""
 INNER = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Numba's options for kernels that only kernels call."""
 
@@ -56,11 +56,11 @@ _names_of_files: dict[str, dict[str, Any]] = {}
 _spent = 0.0
 """The seconds of CPU time that all kernels together have spent as plain Python."""
 _ahead: dict[str, subprocess.Popen[bytes] | None] = {}
-"""The process that compiles each file that `compile_ahead` was called for; None if there was nothing to compile."""
+"""For each file that `compile_ahead` was called for: the process that compiles it; None if none was started."""
 
 
 class _Compiling:
-    """The seconds that compiling has taken in this process; calls the callbacks `hearers` whenever it begins or ends.
+    """The seconds spent compiling, or waiting for another process that compiles. Calls `hearers` at each start and end.
 
     Python's garbage collector is off while numba compiles: it would take a tenth of the time and find nothing.
     """
@@ -108,7 +108,7 @@ def njit(signature: str | None = None, **options: Any) -> Callable[[Any], Any]:
 
     Args:
         signature: the types to compile it for, as text, in numba's notation. By default a kernel is compiled for the
-            arguments of its calls.
+            types of the arguments of its calls.
         options: those of numba.
     """
 
@@ -127,7 +127,7 @@ def patient(table: int = SMALL, lists: int = SMALL, **options: Any) -> Callable[
     """A decorator to use in place of `@njit(cache=True)`: the kernel starts as plain Python.
 
     Args:
-        table: the kernel is compiled if an array has more numbers than this.
+        table: the kernel is compiled if an array of two or more dimensions has more numbers than this.
         lists: the same limit for one-dimensional arrays.
         options: those of numba.
     """
@@ -164,7 +164,7 @@ class Kernel:
 
     def __getattr__(self, name: str) -> Any:
         """Makes `compiled` when it is first read. A cached property could deadlock: in Python 3.11 it holds a lock that
-        all kernels share. The compiler in another thread might wait for it while this thread waits for the compiler.
+        all kernels share. The compiler in another thread might need that lock while this one waits for the compiler.
         """
         if name != "compiled":
             raise AttributeError(f"A kernel has no {name!r}.", name=name, obj=self)
@@ -184,7 +184,7 @@ class Kernel:
         return self.compiled.signatures if "compiled" in self.__dict__ else []
 
     def are_small(self, arguments: tuple[Any, ...]) -> bool:
-        """Are all arrays among the arguments, and in tuples of them, within the limits, and all kernels patient?"""
+        """Are all arrays (also in tuples) within the limits, and do all kernels among the arguments run as Python?"""
         for one in arguments:
             if hasattr(one, "ndim"):
                 if one.size > (self.lists if one.ndim == 1 else self.table):
@@ -274,7 +274,7 @@ def _process_that_compiles(file: str) -> subprocess.Popen[bytes] | None:
 
 
 def _wait_for(module: str) -> None:
-    """Waits for the process that compiles this file, if any. Kernels that it did not compile are compiled here."""
+    """If another process compiles this file, waits for it. Kernels that it did not compile are compiled here."""
     process = _ahead.get(module.rpartition(".")[2])
     if process is None or process.poll() is not None:
         return
@@ -306,7 +306,7 @@ def numba() -> Any:
         return there
     try:
         there.njit(cache=True)(_nothing)
-    except RuntimeError:  # there is no folder for the cache
+    except RuntimeError:  # no folder for the cache can be written
         _make_folder(there.config)
     _listen(there.core.event)
     return there

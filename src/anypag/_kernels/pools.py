@@ -166,7 +166,7 @@ def _is_out(later, v, x, y):
 
 @njit(cache=True, nogil=True)
 def _walk(graph, block, here, ends, limits, found, walk, room):
-    """The number of nodes, except y, that a PDS-walk of at most r edges reaches from x. Writes the nodes to `found[0]`,
+    """The number of nodes, except y, that a walk of at most r edges reaches from x. Writes the nodes to `found[0]`,
     their distances to `found[1]`.
 
     An inner node V of the walk, between U and W, is a collider on it, or U and W are adjacent (and, with
@@ -236,7 +236,7 @@ def _choose(n, k, limit):
 
 @njit(cache=True, nogil=True)
 def _n_sets(found, n_found, r, limit, scratch):
-    """The number of different sets of r nodes in the two pools of an edge; a number above `limit` may be inexact."""
+    """The number of different sets of r nodes within one of an edge's two pools; above `limit` it may be inexact."""
     n_shared = np.int64(0)
     for j in range(n_found[0]):
         scratch[0, found[0, 0, j]] = 1
@@ -276,8 +276,9 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
     is known to cause neither x nor selection. With `open_only` both pools are left empty if one has fewer than r nodes.
     |strength[place[i], place[j]]| says how strongly i and j depend. `blocks`: the block of each edge, and block sizes.
 
-    A walk stops once its pool alone has more than `max_sets` sets, because the pools must then be narrowed. Narrowing
-    never adds a node. `room` is a budget of work; once it is used up, the result ends with the edge just done.
+    A walk stops once its pool alone has more than `max_sets` sets: the pools must then be narrowed. Narrowing adds no
+    node, so a pool that is too small stays so. Once the budget of work `room` is used up, the result ends with the edge
+    just done.
     """
     _, start, neighbour = graph
     (block, n_in_block), (strength, place), (xs, ys, edge_block) = blocks, strengths, edges
@@ -344,7 +345,7 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
 
 @patient(lists=FEW, nogil=True)
 def possible_d_sep(graph, begin, room):
-    """FCI's Possible-D-Sep of nodes from `begin` on while `room` lasts; the k-th is `nodes[first[k]:first[k + 1]]`."""
+    """FCI's Possible-D-Sep of nodes from `begin` on while `room` lasts: `nodes[first[k]:first[k + 1]]` of begin + k."""
     _, start, neighbour = graph
     n = len(start) - 1
     block = np.zeros(len(neighbour), np.int64)
@@ -371,7 +372,7 @@ def possible_d_sep(graph, begin, room):
 
 @njit(cache=True, nogil=True)
 def _is_in_block(start, block, v, edge_block, k):
-    """Does a node have an edge in the block of edge k? Without blocks, every node does."""
+    """Does a node have an edge in the block of edge k? If `block` is empty, the answer is always yes."""
     is_in = len(block) == 0
     if not is_in:
         for e in range(start[v], start[v + 1]):

@@ -5,7 +5,7 @@ function, `triples`, serves all rules about three nodes; their patterns are in `
 sets them all at once. Rules do not see marks proposed in the same pass, so the outcome does not depend on the order
 of the nodes, even if finite data make two rules disagree.
 
-A proposal is a row `(i, j, mark, a, b)`: this mark at j on i–j, and two nodes that the reason names (-1: none). The
+A proposal is a row `(i, j, mark, a, b)`: this mark at j on i–j, and two nodes to name in its reason (-1: none). The
 neighbours of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all zero between calls; its bits
 say which marks have been proposed in this pass. `rows` has room for proposals of both new values at every mark, so it
 never overflows.
@@ -75,8 +75,8 @@ def _holds(members, slot, node):
 
 @patient(nogil=True)
 def slot_of(empty, start, other, row, a, b):
-    """The slot of a pair's separating set: its row in `members`, 0 for the empty set, -1 if no set is known. From
-    start[a] to start[a + 1], `other` lists the nodes b > a whose set with a has members, ascending; `row` their slots.
+    """The slot of a pair's separating set: its row in `members`, 0 for the empty set, -1 if no set is known. The nodes
+    b > a whose set with a is not empty are `other[start[a]:start[a + 1]]`, ascending; `row` has the slots of the sets.
     """
     low, high = min(a, b), max(a, b)
     left, right = start[low], start[low + 1]
@@ -117,9 +117,9 @@ def _key(n, a, b, slot):
 
 @patient(lists=FEW)
 def check_keys(marks, start, neighbour, slots, lowest):
-    """A key for every check that orientation needs: (smaller end · n + larger end), then 32 bits for the slot. For each
-    a–b–c with a and c not adjacent, the edges a–b and b–c are checked given the separating set of a and c, if its slot
-    is `lowest` or above. Keys are unordered and may repeat.
+    """A key for every test that orientation needs: (smaller end of an edge · n + larger end), then 32 bits for the slot
+    of a set. For each a–b–c with a and c not adjacent, the edges a–b and b–c are tested given the separating set of a
+    and c, if its slot is `lowest` or above. Keys are unordered and may repeat.
     """
     empty, first, other, row = slots
     n = len(marks)
@@ -140,7 +140,7 @@ def check_keys(marks, start, neighbour, slots, lowest):
 
 @patient(nogil=True)
 def sets_without(members, slots, x, y):
-    """The separating sets in `slots`, each without its x and y, padded with -1 at the end, and their sizes."""
+    """The separating sets in `slots`, the k-th without x[k] and y[k], padded with -1 at the end; and their sizes."""
     z, size = np.empty((len(slots), members.shape[1]), np.int32), np.empty(len(slots), np.int64)
     for k in range(len(slots)):
         count = 0
@@ -162,7 +162,7 @@ def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
     """
     empty, first, other, row = slots
     count = 0
-    has_arrow = np.zeros(len(marks), np.bool_)  # for each neighbour of B: its arrowhead at B is already proposed
+    has_arrow = np.zeros(len(marks), np.bool_)  # for each neighbour A of B: is the arrowhead at B on A–B proposed?
     for b in range(begin, end):
         n_without = start[b + 1] - start[b]
         for e in range(start[b], start[b + 1]):
@@ -279,8 +279,8 @@ def rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
 def discriminating_paths(marks, start, neighbour, paths, stand, room):
     """Adds the shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D. Returns all paths. D
     and C are not adjacent, and every node between D and B is a collider on the path and a parent of C. A path is a row
-    of nodes, D first, padded with -1 at its end. The first `stand[0]` rows of `paths` are used. All
-    paths are found once `stand[1]` has passed the last edge.
+    of nodes, D first, padded with -1. The first `stand[0]` rows of `paths` are used. All paths are found once
+    `stand[1]` has passed the last edge.
     """
     n, count, b = len(marks), stand[0], 0
     parent, queue = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -355,9 +355,9 @@ def _write_path(paths, row, parent, d, b, c):
 
 @patient(lists=FEW)
 def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room):
-    """<D, ..., A, B, C> discriminates B: B --> C if B separates D and C (`is_in_set`), else A <-> B <-> C. Only one
-    path from D is given, but the A of every such path gets its arrowhead, so that the order of nodes does not matter.
-    Here `stand[1]` is the path to go on with.
+    """<D, ..., A, B, C> discriminates B: B --> C if B is in the separating set of D and C (`is_in_set`), else
+    A <-> B <-> C. `paths` has one path for each D, B and C, but the A of every other such path gets its arrowhead too,
+    so that the order of nodes does not matter. Here `stand[1]` is the path to go on with.
     """
     seen, queue = np.full(len(marks), -1, np.int64), np.empty(len(marks), np.int64)
     stamp, before_b, before_c = 0, -1, -1
@@ -387,8 +387,8 @@ def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room)
 
 @njit(cache=True)
 def _collider_parents(marks, start, neighbour, d, c, seen, stamp, queue, room):
-    """Writes the parents of c that paths from d reach through colliders that are parents of c themselves. Returns
-    their number. Paths do not enter nodes that had the stamp before.
+    """Writes the parents of c that paths from d reach through colliders that are also parents of c. Returns the number
+    of parents written. Paths do not enter nodes that have the stamp on entry.
     """
     n_queued, done, v = np.int64(0), np.int64(0), d
     while True:
@@ -456,7 +456,7 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
 
 @patient(lists=FEW)
 def rule_5(marks, start, neighbour, wanted, rows, stand, room):
-    """A o-o B, and an uncovered circle path A, C, ..., D, B; A, D and B, C not adjacent: A–B and the path are ---."""
+    """A o-o B, and an uncovered circle path A, C, ..., D, B without edges A–D and B–C: A–B and the path are ---."""
     stamp = np.int64(0)
     scratch = _scratch(len(marks), neighbour)
     visited, came_from = scratch[1], scratch[2]
@@ -619,7 +619,7 @@ def rule_11(marks, start, neighbour, wanted, rows, stand, room):
 
 @njit(cache=True)
 def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp, room):
-    """Stamps all nodes from which directed edges lead to a node in the queue. Returns the new length of the queue."""
+    """Stamps all nodes from which directed paths lead to a node in the queue. Returns the new length of the queue."""
     done = 0
     while done < count:
         v = queue[done]

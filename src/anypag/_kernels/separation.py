@@ -5,8 +5,8 @@ each of these edges and `far` the mark at the neighbour (2 arrow, 3 tail). A set
 in the set if `stamped[v] == stamp`. A new stamp empties the set, so a batch of queries never clears an array.
 
 Marks can contradict each other because of the ancestors they imply. A tail at X on X–Y says that X is an ancestor of Y
-or of selection; an arrowhead at W on W–V says that W is an ancestor of neither V nor selection. Tails make
-chains: X → Y → ... where each node has a tail towards the next. Two things are impossible:
+or of selection; an arrowhead at W on W–V says that W is an ancestor of neither V nor selection. A chain is a walk on
+which each node has a tail towards the next. Two things are impossible:
 
 - a chain from W to V and an arrowhead at W on W–V;
 - a chain from W into a ring (a cycle of tails) and an arrowhead at W on any edge: all nodes of a ring are ancestors of
@@ -105,7 +105,7 @@ def separated(start, neighbour, near, far, x, y, z, always, answer):
 
 @njit(cache=True, nogil=True)
 def _stamp_anteriors(graph, x, y, selection, anterior, stamp, queue):
-    """Stamps x, y, selection and all ancestors of these, and lists them in `queue`. Returns their number."""
+    """Stamps x, y, selection and all their ancestors, and lists the stamped nodes in `queue`. Returns their number."""
     anterior[x] = anterior[y] = stamp
     queue[0], queue[1], count = x, y, 2
     for v in selection:
@@ -256,7 +256,7 @@ def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
 
 @patient()
 def chain_lists(marks, start, neighbour):
-    """Neighbour lists of the edges with tails: from the tail (`first`, `towards`) and to it (`last`, `origin`)."""
+    """The next nodes on chains from each node (`first`, `towards`), and the previous ones (`last`, `origin`)."""
     n = len(marks)
     first, last = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     for x in range(n):
@@ -280,7 +280,7 @@ def chain_lists(marks, start, neighbour):
 
 @njit(cache=True)
 def _reach_by_tails(source, first, towards, found, stamp, now):
-    """Lists in `found` all nodes that chains from the source reach, with the source. Returns their number."""
+    """Lists in `found` the source and all nodes that chains from it reach. Returns the number of nodes listed."""
     found[0], stamp[source] = source, now
     count, k = 1, 0
     while k < count:
@@ -296,7 +296,7 @@ def _reach_by_tails(source, first, towards, found, stamp, now):
 
 @njit(cache=True)
 def _has_ring(found, count, first, towards, n_before, ready):
-    """Is there a ring of tails among these nodes? Nodes without a predecessor are removed in turn; a ring remains."""
+    """Is there a ring among these nodes? Nodes without a predecessor are removed in turn; if some stay, there is."""
     for k in range(count):
         n_before[found[k]] = 0
     for k in range(count):
