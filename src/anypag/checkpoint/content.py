@@ -79,7 +79,7 @@ class _Walk:
             yield from self._inside(value, depth)
 
     def _is_fresh(self, value: Any) -> bool:
-        """Is this the first visit to the value? True if it may be a temporary object, whose `id` may be used again."""
+        """Is this the first visit to the value? Also True if it may be temporary, as its `id` may be used again."""
         if not hasattr(value, "__dict__") or hasattr(value, "__self__"):
             return True
         is_fresh = id(value) not in self._seen

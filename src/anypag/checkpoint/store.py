@@ -72,7 +72,7 @@ class Store(AbstractContextManager["Store"]):
         return cls(path)
 
     def write(self, facts: Mapping[str, Any], arrays: Mapping[str, AnyArray | None]) -> None:
-        """Write all of these or nothing. Entries of the same name are replaced; an array that is None is removed."""
+        """Write all entries or none. Entries of the same name are replaced; an array that is None is removed."""
         kept = [(name, array) for name, array in arrays.items() if array is not None]
         gone = [(name,) for name, array in arrays.items() if array is None]
         with self._explained("written"), self._connection:

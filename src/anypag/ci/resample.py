@@ -1,9 +1,9 @@
 """Tests of resamples, in which each row has a weight: how often it was drawn.
 
-The tests of the package use these counts as weights in their sums or tables, without copying or reading rows again.
+Most tests of the package use these counts as weights in their sums or tables, without copying or reading rows again.
 Only problems that a resample of good rows can have are checked (too few rows, constant columns, copies, exact
-relations). Some tests cannot use these weights and are bound to repeated rows: tests of ranks, of ordered levels, with
-contexts, of weighted rows or with gaps in numbers (missing="pairwise"), and a user's own classes.
+relations). Tests that cannot use the counts are bound to repeated rows: slow tests; tests of ranks, of ordered levels,
+with contexts, of weighted rows, or with gaps in numbers (missing="pairwise"); and a user's own classes.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class ByCounts:
     """Makes tests of discrete columns, with the counts as weights."""
 
     whole: CountTest
-    begins: Counts  # (m,) the first of the equal rows that each row of the source stands for
+    begins: Counts  # (m,) where the equal rows begin that each row of the source stands for
     is_used: Flags  # False for rows dropped for their gaps
     singular: Singular
 

@@ -1,10 +1,10 @@
 """Wrappers around tests: counting questions, caching answers, limiting the size of condition sets, and workers.
 
-Each worker answers one question at a time, through joblib. A block of questions is split into tasks of about 0.25
-seconds, judged by the time that questions took so far; a block has two tasks for every worker. Answers do not depend on
-the worker. The data that all tasks need (the rows, a user's test) are sent to each worker once, not with every task.
-Worker processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster the data are sent to
-all workers beforehand, so that a lost worker loses no data.
+Each worker answers one question at a time, through joblib. The questions sent together (a block) make two tasks for
+every worker. A task has about 0.25 seconds of questions, judged by the time that earlier questions took. Answers do not
+depend on the worker. The data that all tasks need (the rows, a user's test) are sent to each worker once, not with
+every task. Worker processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster the data
+are sent to all workers beforehand, so that a lost worker loses no data.
 """
 
 from __future__ import annotations

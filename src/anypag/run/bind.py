@@ -169,7 +169,7 @@ def bind_again(test: CITest, method: Algorithm, choices: Choices) -> Problem:
 
 
 def _counted(test: CITest, n_jobs: int | None) -> Counted:
-    """The test with its wrappers: counted; slow tests are also cached and, if asked for, sent to workers."""
+    """The test, wrapped to count questions. For slow tests answers are also cached; `n_jobs` workers give them."""
     if isinstance(test, Counted):
         return test
     if test.batch > 1 or isinstance(test, Cached):
