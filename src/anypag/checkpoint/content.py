@@ -174,7 +174,7 @@ def _of_function(function: Any) -> Iterator[Any]:
 
 
 def _as_used_in(function: Any, value: Any) -> Any:
-    """The value that stands for a global: itself if it is data, a setting or a function of the package; else a name."""
+    """What stands for a global: itself for data, settings and functions of the same package; else its name."""
     is_function = hasattr(value, "__code__")
     is_own = is_function and _root(value.__module__) == _root(function.__module__)
     is_plain = not hasattr(value, "__dict__") or isinstance(value, np.ndarray) or _is_frame(value)

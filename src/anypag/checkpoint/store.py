@@ -247,7 +247,7 @@ def _array_row(item: tuple[str, AnyArray]) -> tuple[str, str, str, bytes, bytes]
 
 
 def _array_of(dtype: object, shape: object, content: object, checksum: object) -> AnyArray | None:
-    """The array; None if the checksum does not match, or these are not the parts of an array."""
+    """The array; None if the checksum does not match, or if the parts do not make an array."""
     if not isinstance(dtype, str) or not isinstance(shape, str) or not isinstance(content, bytes):
         return None
     if dtype not in DTYPES or checksum != digest_of([dtype.encode(), shape.encode(), content]):

@@ -51,7 +51,7 @@ class CountTest(StatisticTest):
     """The base of tests of discrete columns: everything except the statistic."""
 
     takes = "discrete"
-    _family: ClassVar[int]  # the code by which the kernels know the statistic
+    _family: ClassVar[int]  # the statistic's code in the kernels
 
     distinct: npt.NDArray[np.int32]
     """(p, m) the level (0, 1, ...) of each column in each stored row; -1: a gap. Columns are in the order of names."""

@@ -95,7 +95,7 @@ class DataTest(ABC):
         return type(self).__module__.startswith("anypag.")
 
     def with_findings(self, found: Sequence[Finding]) -> Self:
-        """The test with these findings, which were made before it was bound, in its audit."""
+        """The test with findings added to its audit that were made before the test was bound."""
         made = copy(self)
         made.audit = replace(self.audit, findings=Audit.of([*found, *self.audit.findings]).findings)
         return made if found else self
@@ -199,7 +199,7 @@ def excess_of_levels(counts: Floats) -> float:
 
 
 def excess_of_functions(functions: Floats, is_discrete: bool) -> Floats:
-    """(3,) the excess of the first of a column's `functions` (n, q), of the first two and of the first three."""
+    """(3,) the excess of a column's first, first two and first three `functions` (n, q), from rows without gaps."""
     rows = functions[~np.isnan(functions).any(axis=1)]
     n, each, found = float(len(rows)), np.ones(len(rows)), []
     if is_discrete:

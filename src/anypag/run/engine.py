@@ -201,7 +201,7 @@ def learn(
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
         method: "auto" (the default) runs "icd", then samples a posterior over graphs. It runs "icd" alone if there is
             no score, the posterior would take long, `singular` is "keep", or an option only for tests was chosen
-            (`max_r`, `r0`, ...); `result.chosen` says why. By tests: "icd", "icd-paper" (Algorithm 1 exactly as
+            (`max_r`, `r0`, `initial`); `result.chosen` says why. By tests: "icd", "icd-paper" (Algorithm 1 exactly as
             published), "fci", "anytime-fci", "rfci", "fci+". By scores: "bayes" (the posterior alone), "boss" (assumes
             that nothing is hidden), "gfci". Or an `anypag.search.algorithm.Algorithm` of your own.
         alpha: two variables count as independent if the p-value is above this.
@@ -379,7 +379,7 @@ def source_of(data: Any) -> str | None:
 
 
 def reading_of(data: Any) -> Reading | None:
-    """The options with which the data's file was read, if any."""
+    """The user's options for reading the file of a table; None if none were given, or if the data are no table."""
     table = data.table if isinstance(data, CountedTable) else data
     return table.reading if isinstance(table, Table) else None
 
@@ -401,7 +401,7 @@ def warn_of_close_calls(search: Search) -> None:
 
 
 def warn_of_contradictions(result: Result) -> None:
-    """Warn of a misfit of the model, and of contradictions in the result unless there are too many variables."""
+    """Warn of a misfit of the model and, up to `MOST_CHECKED_AT_ONCE` variables, of contradictions in the result."""
     for line in result.misfit_told:
         warnings.warn(line, AnypagWarning, stacklevel=3)
     if not result.is_exact and len(result.pag) <= MOST_CHECKED_AT_ONCE and result.contradictions:

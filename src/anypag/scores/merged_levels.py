@@ -2,7 +2,7 @@
 
 Between two columns with r levels an edge has (r - 1)² parameters. If r is large, few tables have enough rows for true
 edges to raise the score. To tell two levels apart raises the log-likelihood of another column by half of G². Two levels
-are merged unless, for some other column, this gain exceeds BIC's penalty. The other columns are examined one by one, so
+are merged if for every other column this gain is at most BIC's penalty. The other columns are examined one by one, so
 levels that only combinations of them tell apart are merged too.
 """
 
