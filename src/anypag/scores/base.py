@@ -1,9 +1,9 @@
 """The interface of a score (`Score`), and `GAMMA`, which sets the price that each edge subtracts from the score.
 
 A score is bound to data once. It gives a number to every component of a MAG: a district (nodes joined by `<->`) with
-its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG each node,
-with its parents, is one. So after a change of one edge at most two components are scored again. Larger is better; the
-unit is that of a log-likelihood.
+its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG each node
+with its parents is a component. So after a change of one edge at most two components are scored again. Larger is better;
+the unit is that of a log-likelihood.
 
 Three compiled functions do the work: `component` for Markov chains, `adding` and `removing` for searches over orders.
 They have the same signatures in all scores (`anypag._kernels.gaussian_score`); a search knows nothing of the data.
@@ -115,7 +115,7 @@ class Score(ABC):
 
     @cached_property
     def made_ahead(self) -> dict[bytes, Any]:
-        """A cache of results that threads computed before a step needs them: orders after a sweep, annealed chains."""
+        """A cache of results that threads computed before a step needs them: orders after a sweep, cooled chains."""
         return {}
 
     @cached_property
