@@ -2,8 +2,8 @@
 
 A score is bound to data once. It gives a number to every component of a MAG: a district (nodes joined by `<->`) with
 its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG each node
-with its parents is a component. So after a change of one edge at most two components are scored again. Larger is better;
-the unit is that of a log-likelihood.
+with its parents is a component. So after a change of one edge at most two components are scored again. Larger is
+better; the unit is that of a log-likelihood.
 
 Three compiled functions do the work: `component` for Markov chains, `adding` and `removing` for searches over orders.
 They have the same signatures in all scores (`anypag._kernels.gaussian_score`); a search knows nothing of the data.
