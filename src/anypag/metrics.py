@@ -147,9 +147,6 @@ def compare(learned: Any, truth: Any) -> Comparison:
         learned: the learned graph: a `PAG`, a result, a graph of causal-learn, ... (see `anypag.as_graph`).
         truth: the true graph, over the same names; their order does not matter.
 
-    Returns:
-        The counts and scores.
-
     Raises:
         GraphError: the graphs are over different names.
 

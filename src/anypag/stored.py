@@ -142,7 +142,7 @@ class Maybe(Form):
 
 @dataclass(frozen=True)
 class As(Form):
-    """A value that `to` converts for writing and `back` converts after reading; RefusedError if `back` fails."""
+    """A value that `to` converts for writing and `back` after reading; RefusedError if `back` raises AnypagError."""
 
     form: Form
     to: Callable[[Any, Variables], Any] = lambda value, _: value

@@ -75,7 +75,7 @@ def _limit(libraries: Sequence[tuple[Any, int]]) -> None:
 
 @cache
 def _blas(with_scipy: bool) -> list[Any]:
-    """The loaded BLAS libraries. scipy may load one more later; `with_scipy` only renews the cache."""
+    """The loaded BLAS libraries, looked up again when scipy is loaded (`with_scipy`), which may load one more."""
     from threadpoolctl import ThreadpoolController
 
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)

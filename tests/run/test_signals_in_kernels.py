@@ -1,4 +1,4 @@
-"""A signal that comes as compiled code is entered leaves it as the cause of a SystemError: it still only stops."""
+"""A signal during the entry of compiled code becomes the cause of a SystemError; the run is still only stopped."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class _Walk:
             yield from self._inside(value, depth)
 
     def _is_fresh(self, value: Any) -> bool:
-        """Is this the first visit to the value? True if it may be a temporary object, whose `id` may be used again."""
+        """Is this the first visit to the value? Also True if it may be temporary, as its `id` may be used again."""
         if not hasattr(value, "__dict__") or hasattr(value, "__self__"):
             return True
         is_fresh = id(value) not in self._seen
@@ -174,7 +174,7 @@ def _of_function(function: Any) -> Iterator[Any]:
 
 
 def _as_used_in(function: Any, value: Any) -> Any:
-    """The value that stands for a global: itself if it is data, a setting or a function of the package; else a name."""
+    """What stands for a global: itself for data, settings and functions of the same package; else its name."""
     is_function = hasattr(value, "__code__")
     is_own = is_function and _root(value.__module__) == _root(function.__module__)
     is_plain = not hasattr(value, "__dict__") or isinstance(value, np.ndarray) or _is_frame(value)

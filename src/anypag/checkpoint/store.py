@@ -72,7 +72,7 @@ class Store(AbstractContextManager["Store"]):
         return cls(path)
 
     def write(self, facts: Mapping[str, Any], arrays: Mapping[str, AnyArray | None]) -> None:
-        """Write all of these or nothing. Entries of the same name are replaced; an array that is None is removed."""
+        """Write all entries or none. Entries of the same name are replaced; an array that is None is removed."""
         kept = [(name, array) for name, array in arrays.items() if array is not None]
         gone = [(name,) for name, array in arrays.items() if array is None]
         with self._explained("written"), self._connection:
@@ -247,7 +247,7 @@ def _array_row(item: tuple[str, AnyArray]) -> tuple[str, str, str, bytes, bytes]
 
 
 def _array_of(dtype: object, shape: object, content: object, checksum: object) -> AnyArray | None:
-    """The array; None if the checksum does not match, or these are not the parts of an array."""
+    """The array; None if the checksum does not match, or if the parts do not make an array."""
     if not isinstance(dtype, str) or not isinstance(shape, str) or not isinstance(content, bytes):
         return None
     if dtype not in DTYPES or checksum != digest_of([dtype.encode(), shape.encode(), content]):

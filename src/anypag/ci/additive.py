@@ -1,31 +1,32 @@
 """A test for smooth dependences of any shape, between continuous and discrete columns, by an F test in each direction.
 
 If x and y are independent given z, no function of y improves the best prediction of x from z. A continuous column is
-represented by functions of its ranks: its normal scores s, Legendre polynomials of degree 2 and 3 of the ranks scaled
-to [-1, 1], s² and s³, and then polynomials of degree 4 and 5. The model of s(x) has the first five functions of each
+represented by functions of its ranks: its normal scores s; Legendre polynomials of degree 2 and 3 of the ranks scaled
+to (-1, 1); s² and s³; then polynomials of degree 4 and 5. The model of s(x) has the first five functions of each
 member of z (seven from 2,500 rows on), and the products of every two members if there are at least 20 rows for each
-product. An F test asks whether the first three functions of y improve this model; a second one swaps x and y.
-The two p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). A continuous response
-is s alone. A test with several functions of x and of y would reject even where everything is linear: the mean of x²
-given z contains products of members of z, which no sum of functions of single members equals.
+product. An F test asks whether the first three functions of y improve this model; a second one swaps x and y. The two
+p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). Of x only s(x) is predicted: a test that
+predicts other functions too would reject even where everything is linear, because the mean of x² given z contains
+products of members of z, which no sum of functions of single members equals.
 
-A discrete column is represented by one column of zeros and ones for each level. If it is the response, all levels are
-predicted at once (Wilks' lambda with Rao's F); a continuous tested column has at most two functions. Near 0 and 1 the
-additive model of a level's probability is wrong. This does not raise the error rate if, given z, the means of the
-tested functions of the other column are sums of functions of single members of z.
+A discrete column is represented by one column of zeros and ones for each level. If x is discrete, all its levels are
+predicted at once (Wilks' lambda with Rao's F), and of a continuous y at most two functions are tested. A sum of
+functions fits the probability of a level badly near 0 and 1. This does not raise the error rate if, given z, the means
+of the tested functions of y are sums of functions of single members of z.
 
 Where columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, so that R² has
-its variance under permutations of the rows, with z ignored (`ci.data_test`). Up to 1 % more variance is ignored.
+its variance under permutations of the rows, computed as if z were empty (`ci.data_test`). If this variance is at most
+1 % larger than for normal columns, F is not changed.
 
 Under independence p is nearly uniform if the model can express the means of s(x) and s(y) given z, and the spread
 around these means is constant. If the residuals are also normal, each of the two p-values is exactly uniform. The test
 sees changes of one column's mean with the other column, given z; it does not see changes of the spread alone.
 `docs/tests.md` has its error rates and power, failures included.
 
-Because only ranks enter, any increasing or decreasing transform of a column leaves the answers the same to the bit. All
-answers come from correlations. Degenerate cases follow the rules of Fisher's z: a function that the functions
-before it determine is left out; p = 1 if no function of x or of y is left, or if there are too few rows. All members
-of z together have at most a quarter as many functions as there are rows; each keeps at least its normal scores.
+Because only ranks enter, any increasing or decreasing transform of a continuous column leaves all answers the same to
+the bit. Degenerate cases follow the rules of Fisher's z: a function that the functions before it determine is left out;
+p = 1 if no function of x or of y is left, or if there are too few rows. All members of z together have at most a
+quarter as many functions as there are rows; each keeps at least its normal scores.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ class Additive(DataTest):
         return self._answers(queries)[0]
 
     def strength(self, queries: Queries) -> Floats:
-        """(b,) the larger of the two multiple correlations, corrected for chance; in [0, 1]."""
+        """(b,) the larger of the multiple correlations of the two F tests, corrected for chance; in [0, 1]."""
         return self._answers(queries)[1]
 
     def effective_n(self, queries: Queries) -> Counts:
@@ -165,7 +166,7 @@ class Basis(NamedTuple):
     start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
     is_discrete: Flags
     pair_start: Counts  # (p, p) where the products of every two variables begin; (0, 0) if there are gaps
-    excess: Floats  # (p, 3) how far the first one, two and three functions of each variable are from normal
+    excess: Floats  # (p, 3) the excess (`ci.data_test`) of each variable's first function, first two and first three
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:

@@ -143,7 +143,7 @@ def from_callable(
 
 
 class Wrapper:
-    """A test around another test: it overrides the answers and passes on everything else."""
+    """A test around another test, with its `names`, `exact` and `batch`; subclasses define `pvalues`."""
 
     answers_alike: ClassVar[bool] = True  # are the answers those of the test inside?
 
@@ -167,7 +167,7 @@ def with_its_answers(test: CITest) -> CITest:
 
 
 def rows_behind(test: CITest) -> int | None:
-    """The number of rows behind a test: its `n_rows`, or its `n` if it has `resampled`; None if it declares neither."""
+    """The number of rows behind a test: its `n_rows`, else its `n` (only if it also has `resampled`), else None."""
     bound = innermost(test)
     found = getattr(bound, "n_rows", getattr(bound, "n", None) if hasattr(bound, "resampled") else None)
     return None if found is None else int(found)
@@ -191,7 +191,7 @@ def without_score(test: CITest) -> DataError:
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend on each other, also where all p-values are 0; None if the test has no measure."""
+    """How strongly x and y depend on each other; ranks even pairs whose p is 0. None if the test has no measure."""
     measure = getattr(innermost(test), "strength", None)
     return None if measure is None else np.asarray(measure(queries), np.float64)
 
@@ -207,7 +207,7 @@ class _Plain(Wrapper):
 
 
 def is_test(thing: Any) -> bool:
-    """Is it a test? Tables of some engines claim to have every attribute, `pvalues` too, but are no tests."""
+    """Is it a test? For tables of some engines `hasattr` is True for every name, so these are excluded."""
     return hasattr(thing, "pvalues") and not is_in_engine(thing)
 
 
@@ -284,7 +284,7 @@ class Oracle:
         self._selection = np.flatnonzero(is_selection).astype(np.int32)
 
     def pvalues(self, queries: Queries) -> PValues:
-        """(b,) 1.0 where x and y are separated given z and selection, else 0.0."""
+        """(b,) 1.0 where x and y are separated given z and the selection nodes, else 0.0."""
         require_in_range(queries, len(self.names), "observed nodes")
         x, y, z = (self._observed[part] for part in (queries.x, queries.y, queries.z))
         return are_separated(self._graph, x, y, z, always=self._selection).astype(np.float64)

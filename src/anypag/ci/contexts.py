@@ -1,11 +1,12 @@
-"""Tests of tables with contexts (`anypag.pooled`).
+"""Tests of tables with contexts (`anypag.pooled`): columns that say under which conditions a row was recorded.
 
-If no variable acts on contexts, not even a hidden one, every question is asked given all contexts except x and y. With
-unlimited data this changes no answer. With finite data it reveals more changes: without the other contexts, the
-indicator of a data set compares this set with a mixture of all others, which may hide a change.
+If contexts depend on the design alone (`Pooled.is_fixed`), every question is asked given all contexts except x, y
+and contexts that would determine x or y. With unlimited data this changes no answer. With finite data it reveals more
+changes: without the other contexts, the indicator of a data set compares this set with a mixture of all others, which
+may hide a change.
 
-If a set of contexts determines another context, nothing of that context is left to test. Then the answer is
-"dependent", so that such a set separates the context from no variable. With contexts_test="pairwise" a context is
+If the contexts in a condition set determine a tested context, nothing of this context is left to test. Then the answer
+is "dependent", so that such a set separates the context from no variable. With contexts_test="pairwise" a context is
 tested in the rows in which all other contexts are as in the first data set, the observed one.
 """
 
@@ -25,12 +26,12 @@ ContextSet = tuple[int, ...]
 
 
 class OfContexts(Wrapper):
-    """A test of all rows that knows which columns are contexts. `apart` maps a context to the test of the rows in which
-    all other contexts are as in the observed set. That test has the context, and all columns that are no contexts.
+    """A test of all rows that knows which columns are contexts. `apart` maps a context to a test of the rows in which
+    all other contexts are as in the observed set; its columns are this context and all columns that are no contexts.
     """
 
     answers_alike = False
-    always_given: Flags  # (p,) the contexts that are given in every question
+    always_given: Flags  # (p,) the contexts that every question conditions on (except as said above)
 
     def __init__(self, test: CITest, table: Pooled, apart: Mapping[str, CITest]) -> None:
         super().__init__(test)
@@ -107,6 +108,6 @@ def with_contexts(test: CITest, source: object, bind: Callable[[Table], CITest])
         for name in (name for name in source.contexts if name in test.names):
             rows = comparable(source, name)
             part = None if rows.all() else bind(source.take([*system, name]).take_rows(rows))
-            if part is not None and len(part.names) > len(system):  # if copies were left out, all rows are used
+            if part is not None and len(part.names) > len(system):  # else a column was left out: use all rows
                 apart[name] = part
     return OfContexts(test, source, apart)

@@ -51,7 +51,7 @@ class CountTest(StatisticTest):
     """The base of tests of discrete columns: everything except the statistic."""
 
     takes = "discrete"
-    _family: ClassVar[int]  # the number of the statistic in the kernels
+    _family: ClassVar[int]  # the statistic's code in the kernels
 
     distinct: npt.NDArray[np.int32]
     """(p, m) the level (0, 1, ...) of each column in each stored row; -1: a gap. Columns are in the order of names."""
@@ -223,7 +223,7 @@ class CountTest(StatisticTest):
 
 
 def whole_weights(weights: Floats, n: int) -> tuple[Counts, int]:
-    """The weights as whole numbers with a sum of about n · unit, and the unit, by which statistics are scaled back."""
+    """The weights as whole numbers with a sum of about n · unit, and the unit, by which statistics are then divided."""
     unit = min(_PARTS_OF_A_ROW, MOST_ROWS // n)
     return np.maximum(np.rint(weights / weights.sum() * n * unit), 1.0).astype(np.int64), unit
 

@@ -5,8 +5,8 @@ permutations of the rows its mean is the same for all distributions of the colum
 blocks have a few extreme values (heavy tails, rare levels, columns of almost only zeros), one row with two extreme
 values decides, and χ² or F reject too often. Box and Watson (1962) give the exact variance: 1 + a · b times that for
 normal columns, where a and b are called the excesses of the two blocks. A beta distribution with this mean and variance
-gives a second p-value, and the larger p-value counts. With a condition set, the excesses are still those of the
-columns, not of their residuals.
+gives a p-value besides that of χ² or F; the larger one counts. With a condition set, the excesses are still those of
+the columns, not of their residuals.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class DataTest(ABC):
         return type(self).__module__.startswith("anypag.")
 
     def with_findings(self, found: Sequence[Finding]) -> Self:
-        """The test with these findings, which were made before it was bound, in its audit."""
+        """The test with findings added to its audit that were made before the test was bound."""
         made = copy(self)
         made.audit = replace(self.audit, findings=Audit.of([*found, *self.audit.findings]).findings)
         return made if found else self
@@ -106,7 +106,7 @@ class DataTest(ABC):
 
     @abstractmethod
     def strength(self, queries: Queries) -> Floats:
-        """(b,) how strongly x and y depend on each other, also where all p-values are 0."""
+        """(b,) how strongly x and y depend on each other; it ranks even pairs whose p-value is 0."""
 
     @abstractmethod
     def effective_n(self, queries: Queries) -> Counts:
@@ -199,7 +199,7 @@ def excess_of_levels(counts: Floats) -> float:
 
 
 def excess_of_functions(functions: Floats, is_discrete: bool) -> Floats:
-    """(3,) the excess of the first one, two and three `functions` (n, q) of a column, from rows without gaps."""
+    """(3,) the excess of a column's first, first two and first three `functions` (n, q), from rows without gaps."""
     rows = functions[~np.isnan(functions).any(axis=1)]
     n, each, found = float(len(rows)), np.ones(len(rows)), []
     if is_discrete:

@@ -201,7 +201,7 @@ class FisherZ(DataTest):
         return RaisedPasses(passes, self) if self.excess.max(initial=0.0) ** 2 > NEARLY_NORMAL else passes
 
     def is_far(self, x: Indices, y: Indices) -> Flags:
-        """(b,) are both columns so far from normal that p-values are raised?"""
+        """(b,) are x and y together so far from normal that their p-value is raised?"""
         return self.excess[x] * self.excess[y] > NEARLY_NORMAL
 
     @property
@@ -233,7 +233,7 @@ class FisherZ(DataTest):
         return p
 
     def strength(self, queries: Queries) -> Floats:
-        """(b,) |partial correlation|; it still ranks dependences where all p-values are 0."""
+        """(b,) |partial correlation|; it ranks even pairs whose p-value is 0."""
         return self._answers(queries)[0]
 
     def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:

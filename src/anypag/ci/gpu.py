@@ -1,9 +1,10 @@
 """Tests on graphics cards. Only this module imports CuPy; all others use a `Card`.
 
-A `Card` keeps one correlation matrix on the card; in tests a class that uses NumPy replaces `Card`. Sums are in
-float64 and multiplications are not fused with additions, so that the same matrix gives the same bits as on the CPU. The
-card preselects by |rho| (`GPUPasses`), then the CPU decides by the p-value. Only the matrix itself is summed in another
-order on the card. So decisions with p-values within `CLOSE` of alpha may differ; they are counted.
+A `Card` keeps one correlation matrix on the card (`tests/` replaces it by a class that uses NumPy). Sums are in float64
+and multiplications are not fused with additions, so that the same matrix gives the same bits as on the CPU. The card
+preselects by |rho|, the absolute partial correlation (`GPUPasses`); then the CPU decides by the p-value. Only the
+matrix itself is summed in another order on the card. So decisions with p-values within `CLOSE` of alpha may differ from
+those of the CPU; they are counted.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ WARP = 32  # threads in a warp
 BLOCK = 256  # threads in a CUDA block
 PIECE = 8_000_000  # bytes fetched from the card at a time
 CLOSE = 1e-9  # a decision is a close call if its p-value differs from alpha by at most this
-AT_ONCE = 2_000_000_000  # about how many questions one call of a pass answers
+AT_ONCE = 2_000_000_000  # about how many questions one call of a pass (`ci.passes`) answers
 Computed = TypeVar("Computed")
 
 
@@ -41,7 +42,7 @@ class CardError(AnypagError):
 
 
 class Least(NamedTuple):
-    """The outcome of testing edges given each single node of their pools."""
+    """The outcome of testing edges given each single node of their pools of radius 1 (`ci.passes`)."""
 
     strength: Floats  # (m,) the least |rho|; 2 where there was no node
     n_nodes: Counts  # (m,) how many nodes were tried
@@ -132,7 +133,7 @@ class Card(Products):
         return np.asarray(self._cupy.asnumpy(products.diagonal()))
 
     def has(self, correlation: Floats) -> bool:
-        """Is `correlation` the copy of the matrix that is on the card?"""
+        """Is `correlation` the host's copy of the matrix that the card keeps?"""
         return correlation is self._copy
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
@@ -212,7 +213,7 @@ def _warn_of_leaving(error: CardError) -> None:
 
 
 class GPUPasses:
-    """The passes (`ci.passes`) of a card. With `may_leave` the CPU takes over, after a warning, if memory is short."""
+    """Passes (`ci.passes`) on a card. With `may_leave` the CPU takes over, after a warning, if card memory is short."""
 
     at_once = AT_ONCE
 

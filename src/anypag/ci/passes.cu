@@ -70,7 +70,7 @@ __device__ bool is_listed(const int* neighbour, whole low, whole high, int node)
     return low < end && neighbour[low] == node;
 }
 
-// one warp for each edge: the neighbours of x in the block, then those of y but not of x
+// one warp for each edge: the neighbours of x in the edge's block, then those of y that are not also neighbours of x
 __global__ void singles(const double* matrix, const int* order, const whole* start, const int* neighbour,
                         const whole* block, const int* xs, const int* ys, const whole* edge_block, whole p, whole m,
                         double tolerance, double margin, double* least, whole* n_nodes, whole* n_near, int* nodes,

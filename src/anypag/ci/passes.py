@@ -1,7 +1,9 @@
-"""Passes: answers for a whole graph at once (all pairs, all condition sets of one node, the best of many sets).
+"""Passes: answers for a whole graph at once (all pairs, all condition sets of size 1, the best of many sets).
 
 A pass gives the same answers as the test, to the bit. A search uses the passes of a test (`test.passes`), if it has
-any, instead of single questions.
+any, instead of single questions. The condition sets of an edge are taken from two pools, one for each end. A pool of
+radius 1 has the neighbours of this end that are in the edge's biconnected block, without the other end. |rho| is the
+absolute partial correlation.
 """
 
 from __future__ import annotations
@@ -23,14 +25,14 @@ ROUNDING = 1e-9  # if two |rho| differ by more than this, rounding cannot change
 
 
 class NearEdges(NamedTuple):
-    """Edges: ends `x`, `y` and their block. The graph: `start`, `neighbour` and `block` as in `_kernels.pools`."""
+    """A graph (`start`, `neighbour` and `block` as in `_kernels.pools`), and the ends `x`, `y` of m of its edges."""
 
     start: Counts
     neighbour: Indices
     block: Counts
     x: Indices
     y: Indices
-    edge_block: Counts
+    edge_block: Counts  # the biconnected block of each of the m edges
 
 
 class Singles(NamedTuple):
@@ -52,7 +54,7 @@ class PooledEdges(NamedTuple):
     others: Indices
     x: Indices
     y: Indices
-    is_open: Flags  # (m,) are condition sets from the edge's pools to be tried?
+    is_open: Flags  # (m,) should sets from the edge's pools be tried?
 
 
 class BestSets(NamedTuple):
@@ -139,10 +141,10 @@ class CorrelationPasses:
 
 
 class RaisedPasses:
-    """Passes of a test that raises the p-values of some pairs: the best sets of these pairs are tested again.
+    """Passes of a test that raises the p-values of pairs far from normal: their best sets are tested again.
 
-    For one pair, p still falls as |rho| rises, so the best of several sets stays the best. Only sets whose |rho| differ
-    in just the last bits, because their members are copies of each other, may change places.
+    For one pair, the raised p still falls as |rho| rises, so the best of several sets stays the best. Only sets whose
+    |rho| differ in just the last bits, because their members are copies of each other, may change places.
     """
 
     def __init__(self, passes: Passes, test: FisherZ) -> None:
@@ -150,7 +152,7 @@ class RaisedPasses:
         self.correlation, self.at_once = passes.correlation, passes.at_once
 
     def _raise(self, p: Floats, order: Indices, x: Indices, y: Indices, z: Indices) -> None:
-        some = np.flatnonzero(p > 0.0)  # NaN, where no set was tried, is not
+        some = np.flatnonzero(p > 0.0)  # False for NaN, where no set was tried
         again = some[self._test.is_far(order[x[some]], order[y[some]])]
         if len(again):
             p[again] = self._test.pvalues(Queries(order[x[again]], order[y[again]], order[z[again]]))

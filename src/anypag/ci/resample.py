@@ -1,9 +1,9 @@
 """Tests of resamples, in which each row has a weight: how often it was drawn.
 
-The tests of the package use these counts as weights in their sums or tables, without copying or reading rows again.
+Most tests of the package use these counts as weights in their sums or tables, without copying or reading rows again.
 Only problems that a resample of good rows can have are checked (too few rows, constant columns, copies, exact
-relations). Some tests cannot use these weights and are bound to repeated rows: tests of ranks, of ordered levels, with
-contexts, of weighted rows or with gaps in numbers (missing="pairwise"), and a user's own classes.
+relations). Tests that cannot use the counts are bound to repeated rows: slow tests; tests of ranks, of ordered levels,
+with contexts, of weighted rows, or with gaps in numbers (missing="pairwise"); and a user's own classes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
     count = source.n * len(source.names)
     if count > MOST_NUMBERS:
         raise DataError(
-            f"Rows must be in memory to be resampled, at most {MOST_NUMBERS:,} numbers; these have {count:,}. "
+            f"Rows must be in memory to be resampled: at most {MOST_NUMBERS:,} numbers. There are {count:,}. "
             "Take a sample of the rows, or read them yourself (`anypag.data.as_table`) if memory allows."
         )
     return source.rows()
@@ -75,7 +75,7 @@ def _takes_counts(choices: Choices, source: Source) -> bool:
 def resamples_of(
     test: CITest, source: Table | CountedTable | None, choices: Choices, *, by_sums: bool = True
 ) -> Resamples:
-    """Makes tests of resamples of the rows behind a test; ParameterError if it has no such rows. `source` is None if
+    """Makes tests of resamples of the rows behind a test; ParameterError if there are none. `source` is None if
     the user gave a test instead of data. `by_sums=False` says that a wrapper changes the answers of the test
     (`ci.contexts`), so that the test must be bound to repeated rows.
     """
@@ -131,7 +131,7 @@ class ByCounts:
     """Makes tests of discrete columns, with the counts as weights."""
 
     whole: CountTest
-    begins: Counts  # (m,) the first of the equal rows that each row of the source stands for
+    begins: Counts  # (m,) each row of the source stands for a run of equal rows, which begins here
     is_used: Flags  # False for rows dropped for their gaps
     singular: Singular
 

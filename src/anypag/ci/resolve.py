@@ -60,13 +60,13 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
 
 
 def _in_contexts(given: type[DataTest] | None, source: Source, choices: Choices) -> CITest:
-    """The test of a source, by default the one that fits; it takes the contexts of the source into account."""
+    """The test of a source, by default the one that fits its columns; wrapped (`ci.contexts`) if it has contexts."""
     test = given or _fitting(source)
     return with_contexts(_bound(given, source, choices), source, lambda part: _bound(test, part, choices))
 
 
 def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> DataTest:
-    """The test (by default the fitting one) of the transformed source, without columns that no search can use."""
+    """The test (by default the one that fits) of the transformed source, without columns that no search can use."""
     test = given or _fitting(source)
     fits = choices.device == "cpu" or test.takes == "continuous"
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
@@ -89,7 +89,7 @@ def _spoken_of(choices: Choices, names: Sequence[str]) -> set[str]:
 
 
 def _without_copies(test: type[DataTest], source: Source, choices: Choices) -> tuple[DataTest, Audit]:
-    """The test of a source and its audit. Of columns that are copies of each other, one stands for all."""
+    """The test of a source, and the audit of the test. Of columns that are copies of each other, one stands for all."""
     try:
         bound = test.bind(source, choices)
         return bound, bound.audit
@@ -159,7 +159,7 @@ def _users_own(data: Any, test: Any, choices: Choices) -> CITest:
     if found.names != names:
         raise ParameterError(
             f"The test is about {listed(found.names)}, the data about {listed(names)}. Give the test in "
-            "place of the data, or make it for these columns."
+            "place of the data, or make a test of the data's columns."
         )
     return found
 
@@ -177,7 +177,7 @@ def is_causal_learn_test(thing: Any) -> bool:
 
 
 def from_causal_learn(cit: Any, names: Sequence[str] | None = None) -> CITest:
-    """The test made of a test object of causal-learn, such as `causallearn.utils.cit.CIT(data, method)` returns.
+    """The test made of a test object of causal-learn (the result of `causallearn.utils.cit.CIT(data, method)`).
 
     `learn(cit)` and `learn(table, test=cit)` call this. Graphs of causal-learn are accepted like other graphs
     (`compare`, pictures, files); `anypag.as_graph` converts one.

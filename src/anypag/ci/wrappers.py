@@ -1,10 +1,10 @@
 """Wrappers around tests: counting questions, caching answers, limiting the size of condition sets, and workers.
 
-Each worker answers one question at a time, through joblib. A block of questions is split into tasks of about 0.25
-seconds, judged by the time that questions took so far; a block has two tasks for every worker. Answers do not depend on
-the worker. The data that all tasks need (the rows, a user's test) are sent to each worker once, not with every task.
-Worker processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster the data are sent to
-all workers beforehand, so that a lost worker loses no data.
+Each worker answers one question at a time, through joblib. The questions sent together (a block) make two tasks for
+every worker. A task takes about 0.25 seconds, judged by the time that earlier questions took. Answers do not
+depend on the worker. The data that all tasks need (the rows, a user's test) are sent to each worker once, not with
+every task. Worker processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster the data
+are sent to all workers beforehand, so that a lost worker loses no data.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Cached(Wrapper):
         self.known = {} if known is None else known
 
     def pvalues(self, queries: Queries) -> PValues:
-        """The p-values; only the questions not met before reach the test."""
+        """The p-values; only questions without a cached answer reach the test."""
         low, high = np.minimum(queries.x, queries.y).tolist(), np.maximum(queries.x, queries.y).tolist()
         keys = list(zip(low, high, map(tuple, np.sort(queries.z, axis=1).tolist()), strict=True))
         missing = {key: row for row, key in enumerate(keys) if key not in self.known}

@@ -86,7 +86,7 @@ def with_design(data: Any, choices: Choices) -> Choices:
 
 
 def _check_same_design(data: Pooled, said: list[Contexts]) -> None:
-    """Raise an error if knowledge names contexts other than those of the table."""
+    """Raise an error if contexts in knowledge, or their assumptions, differ from those of the table."""
     wanted = {(name, data.assumptions) for name in data.contexts}
     if said and {(name, one.assumptions) for one in said for name in one.names} != wanted:
         raise KnowledgeError(
@@ -169,7 +169,7 @@ def bind_again(test: CITest, method: Algorithm, choices: Choices) -> Problem:
 
 
 def _counted(test: CITest, n_jobs: int | None) -> Counted:
-    """The test with its wrappers: counted; slow tests are also cached and, if asked for, sent to workers."""
+    """The test, wrapped to count questions. For slow tests answers are also cached; `n_jobs` workers compute them."""
     if isinstance(test, Counted):
         return test
     if test.batch > 1 or isinstance(test, Cached):

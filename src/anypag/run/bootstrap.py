@@ -231,8 +231,8 @@ def bootstrap(
             method that returns the test of a resample in which row i occurs `counts[i]` times.
         n: how many resamples, 2 or more.
         seed: the random numbers of every resample follow from this whole number, 0 or more.
-        resample: "bootstrap" (as many rows as there are, with replacement) or "half" (half of the rows, in
-            complementary pairs). `docs/stability.md` compares the two.
+        resample: "bootstrap" (as many rows as there are, drawn with replacement) or "half" (half of the rows; resamples
+            come in pairs of complementary halves). `docs/stability.md` compares the two.
         time_budget: seconds for all searches together; the run ends with the resamples done by then. Compiling in this
             process does not count. Workers on other machines use their own clocks.
         max_tests: the number of tests of all searches together; resamples that run at the same time share the tests

@@ -199,7 +199,7 @@ def learn(
 
     Args:
         data_or_test: a table (NumPy array, pandas, polars, pyarrow, a CSV or Parquet file, ...) or a CI test.
-        method: "auto" (the default) runs "icd", then samples a posterior over graphs. It stops after "icd" if there is
+        method: "auto" (the default) runs "icd", then samples a posterior over graphs. It runs "icd" alone if there is
             no score, the posterior would take long, `singular` is "keep", or an option only for tests was chosen
             (`max_r`, `r0`, `initial`); `result.chosen` says why. By tests: "icd", "icd-paper" (Algorithm 1 exactly as
             published), "fci", "anytime-fci", "rfci", "fci+". By scores: "bayes" (the posterior alone), "boss" (assumes
@@ -220,12 +220,12 @@ def learn(
             edge between A and C says that B is no collider: if B is one, give its arrowheads.
         r0: the size of the first condition sets.
         max_sets: if an edge has more condition sets than this in one iteration, it is tested only given variables that,
-            by the marks so far, may cause one of its ends. The default is 0 (every edge) with exact tests, 1,000 on
-            data. For sets of up to two variables it is 100 times as high, unless the test takes one question at a time.
-        sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p"; the default
-            is "largest-p" for "auto", "icd" and "bayes" on data, else (or if the test takes one question at a time)
-            "first".
-        possible_dsep: for "fci" and "gfci", the nodes of Possible-D-Sep that condition sets may have: "all", or only
+            by the marks so far, may cause one of its ends or selection. The default is 1,000 on data, and 0 with exact
+            tests, so that every edge is tested in this way. For sets of up to two variables the limit is 100 times as
+            high, unless the test takes one question at a time.
+        sepset: which separating set of an edge is kept: the "first" found, or the one with the "largest-p". The default
+            is "largest-p" for "auto", "icd" and "bayes" on data if the test takes many questions at once, else "first".
+        possible_dsep: for "fci" and "gfci", the nodes of Possible-D-Sep that condition sets may contain: "all", or only
             those "on-paths" between the two variables, which suffice and give far fewer sets.
         dsep_max_r: the size of the largest condition sets of the Possible-D-Sep phase; None for no limit but `max_r`.
         effort: how long to search by score ("auto", "bayes", "boss", "gfci"). 1 is fast, 5 is thorough (more work).
@@ -306,7 +306,7 @@ def with_draws(result: Result, listeners: Listeners) -> Result:
 
 
 def may_draw(result: Result) -> bool:
-    """Are there chains that sample graphs for effects only?"""
+    """Does the result have chains whose only purpose is to sample graphs for effects?"""
     chains = getattr(result.state, "for_effects", None) if result.probabilities is not None else None
     return chains is not None and len(chains.graph) > 0
 
@@ -354,8 +354,8 @@ def iterate(
     n_jobs: int | None = None,
     tick: Tick = no_tick,
 ) -> Iterator[tuple[State, StepInfo]]:
-    """The steps of a search: first one for each r of the search by tests, then those of the search by scores, if the
-    method has both. Leave the loop when you have seen enough.
+    """The steps of a search. Each step of a search by tests has one size r of condition sets. "auto" then goes on with
+    the steps of a search by scores; "gfci" begins with such steps. Leave the loop when you have seen enough.
 
     Args: as for `learn`; `tick` is called before every batch of tests.
 
@@ -379,7 +379,7 @@ def source_of(data: Any) -> str | None:
 
 
 def reading_of(data: Any) -> Reading | None:
-    """The options with which the data's file was read, if any."""
+    """The user's options for reading the file of a table; None if none were given, or if the data are no table."""
     table = data.table if isinstance(data, CountedTable) else data
     return table.reading if isinstance(table, Table) else None
 
@@ -401,7 +401,7 @@ def warn_of_close_calls(search: Search) -> None:
 
 
 def warn_of_contradictions(result: Result) -> None:
-    """Warn of a misfit of the model, and of contradictions in the result unless there are too many variables."""
+    """Warn of a misfit of the model and, up to `MOST_CHECKED_AT_ONCE` variables, of contradictions in the result."""
     for line in result.misfit_told:
         warnings.warn(line, AnypagWarning, stacklevel=3)
     if not result.is_exact and len(result.pag) <= MOST_CHECKED_AT_ONCE and result.contradictions:
@@ -409,7 +409,7 @@ def warn_of_contradictions(result: Result) -> None:
 
 
 def _reason_of(raised: BaseException) -> str:
-    """Why a run was stopped. A signal that arrives as compiled code is entered or left causes a `SystemError`."""
+    """Why a run was stopped. A signal at the entry or exit of compiled code is the `__cause__` of a `SystemError`."""
     cause: BaseException | None = raised
     while isinstance(cause, SystemError):
         cause = cause.__cause__

@@ -1,7 +1,7 @@
 """Estimators in the style of scikit-learn, which call `learn`: `ICD(alpha=0.01).fit(X).pag_`.
 
 scikit-learn need not be installed. The classes have all that scikit-learn asks of an estimator: named parameters,
-fitted attributes with a trailing underscore, tags, and a place in the picture of a pipeline.
+fitted attributes with a trailing underscore, tags, and an HTML representation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The watcher of a running search: time and test budgets, checkpoints, progress bars, signals, and the user's `stop`.
 
-Ctrl-C takes effect at once in Python code. Around calls of compiled code an exception from a signal handler could
-be lost, or end the process. There the handler only records the signal, and the next tick raises the exception.
+Ctrl-C takes effect at once in Python code. Around calls of compiled code an exception from a signal handler could be
+lost, or end the process. There the handler only records the signal; the next tick (a callback) raises the exception.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ levels and normal scores of parents explain them. With more functions a continuo
 better than the reverse, and discrete causes would look like effects.
 
 Each function adds parameters, and most effects are linear. So a variable gets its further functions only if, beyond
-its normal scores, they raise the log-likelihood of some other variable by more than the penalty for them. If no
-variable gets any, this is the degenerate-Gaussian score of normal scores and levels. If rows are too few for all these
-functions, the variables whose functions raise the score most get theirs first.
+its normal scores, they raise the log-likelihood of some other continuous variable by more than the penalty for them. If
+no variable gets any, this is the degenerate-Gaussian score of normal scores and levels. If rows are too few for all
+these functions, the variables whose functions raise the score most get theirs first.
 
 Members of an equivalence class need not have equal scores. A curve tells cause from effect: y = x² + noise cannot be
 written as x = f(y) + noise. The score uses this, but the equivalence class is reported.

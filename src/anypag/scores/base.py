@@ -1,9 +1,9 @@
 """The interface of a score (`Score`), and `GAMMA`, which sets the price that each edge subtracts from the score.
 
 A score is bound to data once. It gives a number to every component of a MAG: a district (nodes joined by `<->`) with
-its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG every node is a
-component. So after a change of one edge at most two components are scored again. Larger is better; the unit is that of
-a log-likelihood.
+its parents, or the nodes joined by `---`. The score of a graph is the sum over its components; in a DAG each node
+with its parents is a component. So after a change of one edge at most two components are scored again. Larger is
+better; the unit is that of a log-likelihood.
 
 Three compiled functions do the work: `component` for Markov chains, `adding` and `removing` for searches over orders.
 They have the same signatures in all scores (`anypag._kernels.gaussian_score`); a search knows nothing of the data.
@@ -29,7 +29,7 @@ FEW_VARIABLES = 15  # for up to this many variables, graphs for effects are samp
 
 
 class Trees(NamedTuple):
-    """A cache of grow-shrink results; see `_kernels.orders`."""
+    """A cache of grow-shrink results (parents added, then removed one by one); see `_kernels.orders`."""
 
     used: Counts
     base: Floats
@@ -87,17 +87,17 @@ class Score(ABC):
 
     @property
     def component(self) -> Any:
-        """Compiled: the score of a component, or an upper bound on it."""
+        """Compiled: the score of a component, or another number about it (`_kernels.gaussian_score.component`)."""
         return self._kernel(self.kernels[1])
 
     @property
     def adding(self) -> Any:
-        """Compiled: the worth of adding each variable as a parent."""
+        """Compiled: a worth of each variable as a further parent, and the worth above which one is added."""
         return self._kernel(self.kernels[2])
 
     @property
     def removing(self) -> Any:
-        """Compiled: the worth of removing each parent."""
+        """Compiled: the score without each parent, and the score with all parents."""
         return self._kernel(self.kernels[3])
 
     def _kernel(self, name: str) -> Any:
@@ -134,8 +134,7 @@ class Score(ABC):
         """The score with a lower price of an edge, to sample graphs for effects; None if the price cannot be lower.
 
         The price is that of plain BIC for up to 15 variables. For more it is log(15) below that of gamma = 1/2. So
-        chance adds as many edges to a variable as among 15 variables. `docs/effects.md` has the measurements behind
-        this choice (200 systems in each of eight cells).
+        chance adds about as many edges to a variable as it would with BIC among 15 variables (`docs/effects.md`).
         """
         gamma = getattr(self, "gamma", 0.0)
         lower = gamma * max(0.0, 1 - float(np.log(FEW_VARIABLES) / np.log(max(len(self.names), 2))))

@@ -113,7 +113,7 @@ class LatentScore:
         return self._nodes[key]
 
     def _fit(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
-        """The better of the cached fit and a new fit, made only for more sweeps or for a final score from `hidden`."""
+        """The best fit so far; a new fit is made for a first call, more sweeps, or a final score from `hidden`."""
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
         done, known = self._fits.get(key, (0, None))

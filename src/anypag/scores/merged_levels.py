@@ -2,8 +2,8 @@
 
 Between two columns with r levels an edge has (r - 1)² parameters. If r is large, few tables have enough rows for true
 edges to raise the score. To tell two levels apart raises the log-likelihood of another column by half of G². Two levels
-are merged unless this exceeds BIC's penalty for some other column. Columns are examined one by one, so levels that only
-combinations of columns tell apart are merged too.
+are merged if for every other column this gain is at most BIC's penalty. The other columns are examined one by one, so
+levels that only combinations of them tell apart are merged too.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def groups(counts: Floats, first: Counts, price: float) -> Codes:
 
 
 def _gains(counts: Floats, first: Counts, price: float, a: np.intp, others: Counts) -> Floats:
-    """The largest gain in a column's log-likelihood, less the price, if `a` is told apart from each of the others."""
+    """For each other level: the largest gain of a column's log-likelihood, less the price, if it and `a` stay apart."""
     both, size = counts[a] + counts[others], counts.sum(axis=1) / len(first)  # every column counts each row
     apart = np.add.reduceat(_log(counts[a]) + _log(counts[others]) - _log(both), first, axis=1)
     apart -= (_log(size[a]) + _log(size[others]) - _log(size[a] + size[others]))[:, None]

@@ -144,9 +144,6 @@ def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, se
         connected: whether the graph must be connected.
         seed: a whole number or a `numpy.random.Generator`.
 
-    Returns:
-        The graph.
-
     >>> print(random_dag(4, 1.5, seed=0))
     X0 --> X1
     X0 --> X3
