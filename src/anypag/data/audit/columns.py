@@ -276,7 +276,7 @@ def _code_in(table: Table, i: int, low: float, high: float) -> tuple[str, str] |
 
 
 def censoring_findings(table: Table) -> list[Finding]:
-    """Warnings about columns that seem to mark censored durations, by their names or another column's large values."""
+    """Warnings about columns that seem to mark censored durations, judged by names or by values of another column."""
     remedy = "Take an outcome known for everyone, such as survival to a fixed time; drop this column and the durations."
     marks = table.of_kind("discrete")
     piled = (table.values == table.summary().high).sum(axis=0) * 2 >= FEW_ROWS if marks else []
