@@ -138,7 +138,7 @@ def test_text_where_numbers_are_wanted() -> None:
     finding = only({"a": A, "b": [*(str(value) for value in B[:-1]), "n/a"]})
     assert str(finding) == (
         "Column 'b' holds text among numbers: 'n/a'. Turn it into numbers, with 'n/a' as missing "
-        "('gaps' where a file is read), or declare it discrete ('kinds')."
+        "('gaps' if it comes from a file), or declare it discrete ('kinds')."
     )
     assert "such as '1'" in str(only({"a": A, "b": ["1", "2"] * 20}))
     assert audit({"a": A, "b": ["1", "2"] * 20}, kinds={"b": "discrete"}).findings == ()
@@ -228,8 +228,8 @@ def test_too_few_rows_for_sets_of_discrete_columns() -> None:
     finding = only(coins)
     assert finding.severity == "warning"
     assert finding.message == (
-        "With 90 rows, condition sets of more than 4 columns have more combinations of levels than a 5th of "
-        "the rows: their tests will find little, but sets may have up to 6."
+        "With 90 rows, condition sets of more than 4 columns leave on average fewer than 5 rows for a combination "
+        "of levels: their tests will find little, but sets may have up to 6 columns."
     )
     assert audit(coins, max_r=4).findings == ()
 

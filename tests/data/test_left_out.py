@@ -48,8 +48,8 @@ def test_a_raw_table_gets_to_a_graph_and_one_sentence_says_what_was_left_out() -
     assert result.audit is not None and set(result.audit.left_out) == {"seqn", "change", "one", "rare", "how much"}
     (told,) = [finding for finding in result.audit.warnings if finding.problem == "left out"]
     assert told.message == (
-        "Left out: 'rare' (a value in fewer than half of the rows); 'how much' (a value only in rows that agree "
-        "in 'drinks'); 'one' (constant in the rows used); 'change' (change = −a + b); "
+        "Left out: 'rare' (a value in fewer than half of the rows); 'how much' (a value only in rows with one "
+        "value of 'drinks'); 'one' (constant in the rows used); 'change' (change = −a + b); "
         "'seqn' (a different whole number in every row)."
     )
     assert {finding.problem for finding in audit(RAW).errors} == set()

@@ -154,7 +154,7 @@ def test_a_number_with_few_values_has_as_many_functions_as_it_can(values: int) -
 @pytest.mark.parametrize("shape", [np.exp, lambda a: -(a**3)])
 def test_columns_in_the_same_order_are_refused(shape: Callable[[Floats], Floats]) -> None:
     data = curved(0)
-    with pytest.raises(AnypagError, match="'A' and 'E' have all rows in the same order"):
+    with pytest.raises(AnypagError, match="'A' and 'E' put the rows in the same order"):
         ap.learn({**data, "E": shape(data["A"])}, method="bayes", test="additive")
 
 
@@ -162,7 +162,7 @@ def test_columns_in_the_same_order_are_told_with_all_else() -> None:
     data = {**curved(0), "constant": np.zeros(len(curved(0)["A"]))}
     with pytest.raises(AnypagError, match="for 2 reasons") as raised:
         ap.learn({**data, "E": np.exp(data["A"])}, method="bayes", test="additive", singular="error")
-    assert "'A' and 'E' have all rows in the same order" in str(raised.value)
+    assert "'A' and 'E' put the rows in the same order" in str(raised.value)
     assert "'constant' is constant" in str(raised.value)
     assert "Leave one of them out (--columns or --drop)." in raised.value.sentence.spelled(spelled)
     ap.learn({**curved(0), "E": np.exp(data["A"])}, method="icd", test="additive", max_r=0)  # tests can tell them apart
@@ -171,7 +171,7 @@ def test_columns_in_the_same_order_are_told_with_all_else() -> None:
 @pytest.mark.parametrize("singular", ["error", "keep"])
 def test_columns_on_a_line_are_told_once(singular: Singular) -> None:
     data = curved(0)
-    reason = "= 2·A" if singular == "error" else "'A' and 'E' have all rows in the same order"
+    reason = "= 2·A" if singular == "error" else "'A' and 'E' put the rows in the same order"
     with pytest.raises(AnypagError) as raised:
         ap.learn({**data, "E": 2 * data["A"] + 1}, method="bayes", test="additive", singular=singular)
     assert reason in str(raised.value)

@@ -1,7 +1,7 @@
 """Converts a column of any type to float64 numbers, with labels for text. Checks column names. Computes normal scores.
 
-Correlations of normal scores see any monotone dependence, and an outlier counts only by its rank. On Gaussian data
-almost no power is lost.
+A normal score is the normal quantile of a value's rank. So correlations of normal scores show any monotone dependence,
+and an outlier counts only by its rank. On Gaussian data almost no power is lost.
 """
 
 from __future__ import annotations

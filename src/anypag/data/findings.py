@@ -61,7 +61,7 @@ def _standing_in(finding: Finding) -> Finding:
         return finding
     first, name = finding.columns
     message = f"Columns {first!r} and {name!r} are the same: {first!r} stands for both."
-    remedy = Sentence(f"Answers about that column hold for both; {Option('singular', 'keep')} keeps them separate.")
+    remedy = Sentence(f"Answers about {first!r} hold for both; {Option('singular', 'keep')} keeps them separate.")
     return Finding("warning", STANDS_FOR_BOTH, finding.columns, message, remedy)
 
 

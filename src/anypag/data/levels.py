@@ -1,7 +1,6 @@
 """Levels of columns: the distinct values and their codes in each row, indicators, and the kind of a column.
 
-Columns of categories hold a few whole numbers near each other. Their levels are found by counting, which takes a third
-of the time of sorting; every check of a discrete column needs the levels.
+Levels that are whole numbers near each other are found by counting, in a third of the time that sorting takes.
 
 Continuous or discrete? Truth values and categories are discrete. A column of text is discrete too, unless most of its
 labels are numbers. If it has more than ten labels, labels that look like numbers (with a decimal comma, thousands
@@ -25,7 +24,7 @@ from anypag.errors import DataError, Option
 
 Codes = npt.NDArray[np.int32]
 MOST_APART = 1000  # whole numbers that differ by at most this are counted instead of sorted
-_MOST = 2.0**52  # float64 holds whole numbers up to this exactly
+_MOST = 2.0**52  # float64 represents every whole number up to this one exactly
 
 
 def distinct(values: Floats) -> Floats:
@@ -91,9 +90,9 @@ def starts_of(names: Sequence[str], widths: Sequence[int]) -> Counts:
     if sum(widths) > MOST_COLUMNS:
         worst = int(np.argmax(widths))
         raise DataError(
-            f"With indicators there are {sum(widths)} columns ({names[worst]!r} has {widths[worst] + 1} levels). The "
-            f"test for mixed data takes at most {MOST_COLUMNS}. Merge levels, or declare quantities continuous "
-            f"({Option('kinds')})."
+            f"The test for mixed data replaces k levels by k - 1 columns of 0 and 1. That makes {sum(widths)} columns, "
+            f"but the test takes at most {MOST_COLUMNS}; {names[worst]!r} has {widths[worst] + 1} levels. Merge "
+            f"levels, or declare quantities continuous ({Option('kinds')})."
         )
     return np.append(0, np.cumsum(widths)).astype(np.int64)
 

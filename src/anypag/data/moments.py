@@ -5,7 +5,7 @@ its rows in memory give. In each chunk the columns are scaled by a power of two,
 1e300 or 1e-300 neither overflow nor vanish (if a later chunk has larger values, the sums so far are scaled down). The
 first row is subtracted, so that no digits are lost if values are large and vary little. Columns are then centred twice;
 the second time removes the rounding error of the first mean. Chunks are merged by the formula for the variance of two
-groups. A resample weights each row by its count and does not repeat it.
+groups. In a bootstrap resample each row is weighted by how often it was drawn; no row is copied.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ CHUNK = 4_000_000  # numbers in a chunk: 32 MB
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Means, standard deviations and correlations of columns: all that the Gaussian test needs. `deviation` has the
-    divisor n - 1; 0 for a constant column. `correlation` is symmetric to the bit, with ones on the diagonal; 0 with a
-    constant column. `kurtosis` is the mean fourth power about the mean, over the squared variance: 3 for a normal
-    column, 0 for a constant column or if only a covariance matrix is given.
+    """Means, standard deviations and correlations of columns. `deviation` has the divisor n - 1. `correlation` is
+    symmetric to the bit, with ones on the diagonal. `kurtosis` is the mean fourth power about the mean, over the
+    squared variance: 3 for a normal column, 0 if only a covariance matrix is given. For a constant column, deviation,
+    kurtosis and correlations with other columns are 0.
     """
 
     names: tuple[str, ...]
@@ -65,7 +65,7 @@ class Products(Protocol):
         """`total`, scaled by 2**(shift[i] + shift[j]) at (i, j), plus `more`, plus outer(difference, difference)."""
 
     def diagonal(self, products: Any) -> Floats:
-        """(p,) the diagonal of such products."""
+        """(p,) the diagonal of a matrix of products on the device."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
         """The correlations on the CPU; row and column i are from place[i] of the products. The device keeps a copy."""

@@ -283,7 +283,9 @@ class Table:
         return {i: steps_of(self._scores[:, i], self.weights) for i in ordered}
 
     def _behind_levels(self, moments: Moments, start: Sequence[int]) -> Moments:
-        """The moments, with correlations of the normal variables behind ordered levels; column i begins at start[i]."""
+        """The moments, where a column of ordered levels has the correlations of the normal variable that its levels are
+        taken to record (see `anypag.data.worth`). Column i begins at start[i].
+        """
         if self.worth is None:
             return moments
         return replace(behind_levels(moments, {start[i]: own for i, own in self._steps.items()}), n=self.worth.n)
@@ -317,7 +319,7 @@ def clusters_in(cluster: Any, table: Table) -> Counts | None:
         return None
     values = table.take([cluster]).values[:, 0] if isinstance(cluster, str) else np.asarray(cluster).reshape(-1)
     if len(values) != table.n:
-        wanted = f"has one value for each of {table.n:,} rows"
+        wanted = f"needs one value for each of the {table.n:,} rows"
         raise ParameterError(f"The option {Option('cluster')} {wanted}; got {len(values):,}.")
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise DataError(f"The cluster of {np.isnan(values).sum():,} rows is missing: fill it in, or drop these rows.")

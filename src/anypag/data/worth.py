@@ -30,8 +30,8 @@ MOST = 0.999  # polychoric correlations are limited to this absolute value
 LEAST_LEFT = 1e-3  # smaller eigenvalues of a matrix with polychoric correlations are raised to this value at most
 HALVINGS = 40  # how many steps a bisection takes
 SCORED_AS = 6
-"""A score counts n · (mean of f_1²) ** SCORED_AS rows, because otherwise a score would take the larger variance of
-strong polychoric correlations for edges. The exponent was chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
+"""The mean of f_1² over all columns, to this power, multiplies the row count of a score. Otherwise scores would mistake
+the larger variance of strong polychoric correlations for edges. Chosen on seeds 0 to 9 of `benchmarks/ordinal.py`.
 """
 
 

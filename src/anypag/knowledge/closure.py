@@ -86,10 +86,9 @@ def class_with_knowledge(mag: Marks, facts: Facts, pag: Marks | None = None) -> 
 
 
 class SeparationsOf(CollidersOf):
-    """The colliders of a class of MAGs, from one member. A path D, ..., A, B, C may discriminate B in others only.
-
-    All members have the same separations. The ends D and C are separated by their anteriors: the nodes from which a
-    path of `-->` and `---` leads to D or C. So B is no collider if it is an anterior.
+    """The colliders of a class of MAGs, from one member. A path D, ..., A, B, C that discriminates B in another member
+    need not do so in this one, but all members have the same separations. The ends D and C are separated by their
+    anteriors: the nodes from which a path of `-->` and `---` leads to D or C. So B is no collider if it is an anterior.
     """
 
     def __init__(self, mag: Marks) -> None:

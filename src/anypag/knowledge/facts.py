@@ -73,7 +73,7 @@ class Facts:
 
     @cached_property
     def not_anterior(self) -> Flags:
-        """(n, n) `[a, b]`: a is no cause of b or of selection, so the mark at a on a–b is an arrowhead."""
+        """(n, n) `[a, b]`: a is a cause neither of b nor of selection, so the mark at a on a–b is an arrowhead."""
         return np.asarray(self.not_causes & self.not_selecting[:, None], np.bool_)
 
     @cached_property

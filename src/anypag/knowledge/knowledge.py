@@ -99,12 +99,12 @@ class Knowledge:
 
     @property
     def spoken_of(self) -> tuple[str, ...]:
-        """The variables that statements name, except those in tiers."""
+        """The variables that statements other than the tiers name."""
         return tuple(name for statement in self.statements for name in names_in(statement))
 
     @property
     def design(self) -> tuple[str, ...]:
-        """The contexts that are joined by design (assumption 3)."""
+        """The contexts under assumption 3: any two of them have an edge, which the design gives and no test decides."""
         said = [one for one in self.statements if isinstance(one, stated.Contexts) and "3" in one.assumptions]
         return tuple(name for one in said for name in one.names)
 

@@ -117,7 +117,7 @@ def with_names(statement: Statement, change: Callable[[Iterable[str]], tuple[str
 
 
 def names_in(statement: Statement) -> tuple[str, ...]:
-    """The variables that a statement names, except those in tiers."""
+    """The variables that a statement names; () for a statement about tiers."""
     match statement:
         case PairStatement(_, left, right):
             return (*(left or ()), *(right or ()))

@@ -1,5 +1,5 @@
 """The content that pages show: parts ("table", "known", "run", "take"), each with the number of its last change, and
-the graphs of the run, which a thread lays out. A page that connects late gets all parts and the latest graphs.
+the graphs of the run (scenes), which a thread lays out. A page that connects late gets all parts and the latest graphs.
 """
 
 from __future__ import annotations

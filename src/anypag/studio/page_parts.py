@@ -80,7 +80,7 @@ def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Res
     return {"python": python, "shell": on_command_line(settings, names, file, max_r), "note": note}
 
 
-MOST_CHECKED = 500  # contradictions are searched for at the end in graphs of at most this many variables
+MOST_CHECKED = 500  # when a search is over, contradictions are searched for in graphs of up to this many variables
 
 
 def laid_out(pag: PAG) -> Picture:

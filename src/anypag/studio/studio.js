@@ -89,7 +89,7 @@
   document.querySelectorAll(".next").forEach(button => button.addEventListener("click", () => { show(button.dataset.to); scrollTo(0, 0); }));
 
   // ---- 1 table ------------------------------------------------------------------------------------------------
-  byId("endings").textContent = facts.endings.join(" ") + ", up to " + Math.round(facts.largest / 1e6) + " MB. It stays on this machine.";
+  byId("endings").textContent = facts.endings.join(" ") + ", up to " + Math.round(facts.largest / 1e6) + " MB. The table stays on this machine.";
   byId("pick").addEventListener("change", event => { if (event.target.files[0]) upload(event.target.files[0]); event.target.value = ""; });
   addEventListener("dragover", event => { if (event.dataTransfer.types.includes("Files")) { event.preventDefault(); byId("drop").classList.add("over"); } });
   addEventListener("dragleave", () => byId("drop").classList.remove("over"));
@@ -196,7 +196,7 @@
     byId("contradiction").textContent = shown.problem || "";
     byId("contradiction").hidden = !shown.problem;
     const tiers = shown.tiers.filter(tier => tier.length);
-    const rows = [["Any time", -1, shown.free], ...tiers.map((tier, k) => ["Tier " + (k + 1) + (k ? "" : ", first"), k, tier]), ["A new tier", tiers.length, []]];
+    const rows = [["Any time", -1, shown.free], ...tiers.map((tier, k) => ["Tier " + (k + 1) + (k ? "" : ", the earliest"), k, tier]), ["A new tier", tiers.length, []]];
     rerender(byId("tiers"), rows.map(([title, k, names]) => tierRow(title, k, names)));
     const one = shown.names[0], two = shown.names[1];
     fillSelect(byId("left"), shown.names);

@@ -177,9 +177,7 @@ class Audited(NamedTuple):
 
 
 def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | None = None) -> Audited:
-    """The audit of a source against the needs of a test. All errors are reported together: an audit ends early only if
-    no usable column or too few rows are left.
-    """
+    """The audit of a source for a test, with all errors. It ends early if no usable column or too few rows are left."""
     require(needs.missing in ("error", "drop", "pairwise"), "missing", "'error', 'drop' or 'pairwise'", needs.missing)
     require(needs.singular in ("error", "keep"), "singular", "'error' or 'keep'", needs.singular)
     kinds, found = _kinds(source.raw), [*source.read, *columns.date_findings(source.raw)]

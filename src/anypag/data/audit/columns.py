@@ -58,12 +58,12 @@ def _text_and_remedy(labels: Sequence[str]) -> tuple[str, Sentence]:
     words = [label for label in labels if not is_number(label)]
     like_numbers = [word for word in words if looks_like_number(word)]
     others = [word for word in words if word not in like_numbers]
-    what = f"text, such as {listed(words or labels, 3)}{'' if words else ', numbers written as text'}"
+    what = f"text, such as {listed(words or labels, 3)}{'' if words else ' (numbers written as text)'}"
     one_sign = " (a file has one decimal sign, the point or the comma)" if any("." in label for label in labels) else ""
     do = "Drop it" if words else f"Turn it into numbers{one_sign}"
     if others and len(others) < len(labels):
         what = f"text among numbers: {listed(others, 3)}"
-        do = f"Turn it into numbers, with {listed(others, 3)} as missing ({Option('gaps')} where a file is read)"
+        do = f"Turn it into numbers, with {listed(others, 3)} as missing ({Option('gaps')} if it comes from a file)"
     elif like_numbers:
         what = f"numbers written in a way that is not read as numbers, such as {listed(like_numbers, 3)}"
         do = PLAIN_NUMBERS
@@ -123,8 +123,9 @@ def _repeated_identifier(name: str, levels: int, present: int) -> Finding:
         "person (a panel, repeated measures) are not independent, and tests then find too many edges."
     )
     remedy = Sentence(
-        f"Leave the column out ({Option('names')}; resamples and effects take it as {Option('cluster')}), and take one "
-        f"row per person, or each person's means. If it is a quantity, declare it continuous ({Option('kinds')})."
+        f"Leave the column out ({Option('names')}), and take one row per person, or each person's means. Resamples and "
+        f"effects can use all rows if you name the column as their {Option('cluster')}. If the column is a quantity, "
+        f"declare it continuous ({Option('kinds')})."
     )
     return warning("units", (name,), message, remedy)
 
@@ -168,8 +169,8 @@ def _as_levels(source: Source, continuous: list[int]) -> list[Finding]:
 def _as_numbers(source: Source, discrete: list[int]) -> list[Finding]:
     """A warning about discrete columns with more than two levels if the test takes them as numbers."""
     names = [source.names[i] for i in discrete if len(source.levels(i).values) > 2]
-    only_if = "right only if they are ordered and evenly spaced."
-    message = f"The test takes the levels of {listed(names, 5)} as numbers: {only_if}"
+    only_if = "which is right only if they are ordered and evenly spaced."
+    message = f"The test takes the levels of {listed(names, 5)} as numbers, {only_if}"
     return [warning("fit", names, message, _remedy("mixed"))] if names else []
 
 
@@ -189,7 +190,7 @@ def header_findings(names: Sequence[str]) -> list[Finding]:
 
 
 def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding]:
-    """Errors about names that occur twice in a file. polars renames the second to a name that the first line lacks."""
+    """Errors about names that come twice in a file. `line`: its first line, which lacks the names that polars makes."""
     there = set(names)
     renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
     pairs = [(first, name) for first, name in renamed if name not in line]
@@ -250,7 +251,7 @@ def code_findings(table: Table) -> list[Finding]:
         message = f"Column {name!r} holds {shown}, which looks like a code for a missing value."
         empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
         remedy = Sentence(  # words given for gaps replace the default ones
-            f"{empty}, or give the code on reading a file ({Option('gaps', (typed,))}, with any other words for gaps); "
+            f"{empty}, or name the code on reading a file ({Option('gaps', (typed,))}, with all other words for gaps); "
             f"then choose how to treat missing values ({Option('missing')})."
         )
         findings.append(warning("code", (name,), message, remedy))
@@ -275,7 +276,7 @@ def _code_in(table: Table, i: int, low: float, high: float) -> tuple[str, str] |
 
 
 def censoring_findings(table: Table) -> list[Finding]:
-    """Warnings about columns that seem to mark censored durations, by their names or another column's large values."""
+    """Warnings about columns that seem to mark censored durations, judged by names or by values of another column."""
     remedy = "Take an outcome known for everyone, such as survival to a fixed time; drop this column and the durations."
     marks = table.of_kind("discrete")
     piled = (table.values == table.summary().high).sum(axis=0) * 2 >= FEW_ROWS if marks else []

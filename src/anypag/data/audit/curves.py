@@ -1,4 +1,4 @@
-"""Finds continuous columns whose mean follows another column by a curve, of which correlations see only a part.
+"""Finds continuous columns whose mean follows another column along a curve; a correlation shows only its linear part.
 
 A curve from x to y is reported only if the second and third powers of the ranks of x explain more than 4 % of the
 variance of y that straight lines leave, with a small p-value. The straight lines are in x, in x with outliers cut, and
@@ -270,8 +270,8 @@ def _pvalue(basis: Floats, target: Floats, share: float) -> float:
 
 def _curved(x: str, y: str, test: str) -> Finding:
     message = (
-        f"The mean of {y!r} seems to follow {x!r} by a curve: {test} sees straight lines only, and may take the two "
-        "for independent."
+        f"The mean of {y!r} seems to follow {x!r} by a curve: {test} sees straight lines only, and may take such "
+        "columns for independent."
     )
     remedy = Sentence(f"Choose {Option('test', 'additive')}, which sees curves, or transform a column.")
     return warning("curve", (x, y), message, remedy)

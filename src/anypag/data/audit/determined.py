@@ -48,8 +48,8 @@ def _determined(names: list[str]) -> Finding:
     a, b, c = names
     by = repr(a) if a == b else f"{a!r} and {b!r}"
     message = (
-        f"Column {c!r} is determined by {by} in these rows: given {'that column' if a == b else 'them'}, it is "
-        "independent of all other columns, so its edges may be wrong or missing."
+        f"Column {c!r} is determined by {by} in these rows: given what determines it, such a column is independent of "
+        "all others, so its edges may be wrong or missing."
     )
     return warning("determined", (c, *dict.fromkeys((a, b))), message, "Drop it, or the columns that it was made from.")
 
@@ -102,8 +102,8 @@ def _is_bent(pair: Floats) -> bool:
 def same_order_finding(a: str, b: str) -> Finding:
     """The finding for two columns that a score of ranks cannot tell apart."""
     message = (
-        f"Columns {a!r} and {b!r} have all rows in the same order (or the opposite one), and a score of ranks cannot "
-        "tell them apart."
+        f"Columns {a!r} and {b!r} put the rows in the same order, or in opposite orders, so a score that uses only "
+        "ranks cannot tell the two columns apart."
     )
     return Finding("error", "same order", (a, b), message, Sentence("Leave one of them out (", Option("names"), ")."))
 

@@ -20,7 +20,7 @@ from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option, Sentence, listed
 
 FEWEST = 0.5  # the least share of rows with a value in a column, and the least share of complete rows
-MANY_GAPS = 0.1  # a column with a larger share of gaps is left out if its other rows agree in another column
+MANY_GAPS = 0.1  # a column with a larger share of gaps is left out if all rows with a value agree in another column
 _WHY = {
     "constant": "constant in the rows used",
     "relation": "an exact linear function of others",
@@ -89,7 +89,7 @@ def _skipped(table: Table) -> Left:
         is_constant = np.fmin.reduce(rest, initial=np.inf) == np.fmax.reduce(rest, initial=-np.inf)
         fixed = varies & (n_gaps < n_gaps[i]) & is_constant
         if fixed.any():
-            found[table.names[i]] = f"a value only in rows that agree in {table.names[int(np.argmax(fixed))]!r}"
+            found[table.names[i]] = f"a value only in rows with one value of {table.names[int(np.argmax(fixed))]!r}"
     return found
 
 
@@ -116,6 +116,6 @@ def _told(out: Mapping[str, str]) -> list[Finding]:
     shown = "; ".join(f"{listed(names, 6)} ({why})" for why, names in reasons.items())
     remedy = Sentence(
         "A column left out counts as not measured, which the graph allows for. To keep it, give its kind "
-        f"({Option('kinds')}), or leave out another column."
+        f"({Option('kinds')}); or, if the reason names other columns, leave out one of those."
     )
     return [warning(LEFT_OUT, out, f"Left out: {shown}.", remedy)]

@@ -36,7 +36,7 @@ def relation_findings(moments: Moments, singular: Singular, explained: AbstractS
     """Exact linear relations, but not those with a column in `explained`: these columns are reported already."""
     severity: Severity = "error" if singular == "error" else "warning"
     return [
-        Finding(severity, "relation", columns, f"{RELATION}{text}.", "Drop one of them.")
+        Finding(severity, "relation", columns, f"{RELATION}{text}.", "Drop one of these columns.")
         for columns, text in exact_relations(moments)
         if not explained & set(columns)
     ]

@@ -1,4 +1,4 @@
-"""Checks of the rows: too few rows, gaps, repeated rows, time order."""
+"""Checks of the rows: too few rows, gaps, repeated rows, counts, blocks of rows by condition, time order."""
 
 from __future__ import annotations
 
@@ -140,8 +140,8 @@ def sparse_findings(levels: Sequence[int], n: int, largest: int) -> list[Finding
     if enough >= largest:
         return []
     message = (
-        f"With {n} rows, condition sets of more than {enough} columns have more combinations of levels than a "
-        f"{ROWS_PER_LEVEL}th of the rows: their tests will find little, but sets may have up to {largest}."
+        f"With {n} rows, condition sets of more than {enough} columns leave on average fewer than {ROWS_PER_LEVEL} "
+        f"rows for a combination of levels: their tests will find little, but sets may have up to {largest} columns."
     )
     remedy = Sentence(f"Set {Option('max_r')} to {enough}, merge levels, or collect more rows.")
     return [warning("rows", (), message, remedy)]
@@ -204,7 +204,7 @@ def condition_findings(table: Table) -> list[Finding]:
                 f"The rows stand in blocks by {table.names[i]!r}, with different means in most columns: this looks "
                 "like several conditions or experiments in one table."
             )
-            remedy = f"If so, choose {Option('context', table.names[i])}, or `anypag.pooled(table, by=...)` in Python."
+            remedy = f"If so, choose {Option('context', table.names[i])} on the command line, or `ap.pooled` in Python."
             found.append(warning("conditions", table.names[i : i + 1], message, Sentence(remedy)))
     return found
 

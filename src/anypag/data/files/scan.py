@@ -77,7 +77,7 @@ def read_file(path: Path, reading: Reading = AS_USUAL) -> polars.DataFrame:
 
 
 def _with_words(path: Path, reading: Reading, frame: polars.DataFrame) -> polars.DataFrame:
-    """The frame; in text columns, the words that mean a gap only among numbers are words again."""
+    """The frame; text columns get back the words that mean a gap in columns of numbers only (`AMONG_NUMBERS`)."""
     columns = [name for name, kind in frame.schema.items() if kind == polars.String and frame[name].null_count()]
     if ending_of(path) not in TEXT_ENDINGS or not columns:
         return frame

@@ -246,7 +246,7 @@ def refuse_weights(table: Table, what: str) -> None:
 
 
 def weight_findings(source: Source, weighs: bool) -> list[Finding]:
-    """A finding about the effective number of weighted rows. DataError if the test cannot weight rows: not `weighs`."""
+    """A finding about the effective number of weighted rows. `weighs`: can the test weight rows? If not, DataError."""
     weights = weights_of(source)
     if weights is None:
         return []

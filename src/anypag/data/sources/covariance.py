@@ -87,7 +87,7 @@ class CovarianceTable(ThroughRows):
         """None: there are no rows."""
 
     def rows(self) -> NoReturn:
-        raise DataError(f"This works on rows, and {NO_ROWS}. Give the rows, or choose ", Option("test", "fisherz"), ".")
+        raise DataError(f"This step needs rows; {NO_ROWS}. Give the rows, or choose ", Option("test", "fisherz"), ".")
 
 
 def _chosen(moments: Moments, names: Sequence[str]) -> Moments:
@@ -212,8 +212,8 @@ def _checked_rows(n: Any) -> int:
     if is_whole(n, LEAST_ROWS) and n <= MOST_ROWS:
         return int(n)
     raise DataError(
-        "A covariance matrix needs the number of rows it was computed from, a whole number, at least "
-        f"{LEAST_ROWS} rows and at most {MOST_ROWS:,}; got {n!r}."
+        "A covariance matrix needs the number of rows it was computed from, a whole number from "
+        f"{LEAST_ROWS} to {MOST_ROWS:,}; got {n!r}."
     )
 
 

@@ -1,4 +1,4 @@
-"""`as_source`: the data that a user gives, as a source."""
+"""`as_source`: the data that a user gives, as a `Source`, from which checks and tests read."""
 
 from __future__ import annotations
 

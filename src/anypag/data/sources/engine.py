@@ -6,8 +6,8 @@ continuous. Otherwise its levels are counted in the engine over all rows, so tha
 memory. Moments take two passes: extremes and means, then sums of products about the means.
 
 If there are few distinct rows, one query pulls them all with their counts, and every test of discrete columns reads
-that table. Otherwise the columns of tests are grouped (`GroupedCounts`): sets of columns are merged as long as their
-levels have at most `MOST_CELLS` combinations, and one query for each union serves all tests within it.
+that table. Otherwise the sets of columns that tests ask for are merged into unions (`GroupedCounts`), as long as the
+levels of a union have at most `MOST_CELLS` combinations. One query for each union serves all tests of its columns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from anypag.errors import DataError, Option, listed
 
 MOST_PULLED = 100_000_000  # the most numbers that are pulled from an engine if rows are needed (800 MB)
 MOST_GROUPED = 50_000_000  # the most numbers in a pulled table of counts (400 MB)
-MOST_LABELS = 10_000  # the largest number of texts of a column that are pulled
+MOST_LABELS = 10_000  # the most different texts of a column that are pulled
 MOST_COUNTED = 100_000  # the most levels of a column that are pulled
 MOST_CELLS = 1_000_000  # sets of columns are merged up to this many combinations of levels
 
@@ -272,7 +272,7 @@ def unions_of(
     sets: Iterable[ColumnNumbers], levels: Sequence[int], there: Sequence[ColumnNumbers] = ()
 ) -> dict[ColumnNumbers, ColumnNumbers]:
     """For each set of columns a union that contains it: one of `there`, or a new one. A new union of several sets has
-    at most `MOST_CELLS` combinations of levels. A union that contains the set goes before one with room.
+    at most `MOST_CELLS` combinations of levels. A union that already contains the set is taken first.
     """
     made: list[set[int]] = [set(union) for union in there]
     n_there, place = len(made), {}

@@ -1,7 +1,8 @@
 """A table in a file that may be larger than memory: it is read in parts, and only sums are kept.
 
 Complete rows go into the sums in the same chunks as those of a table in memory (see `anypag.data.moments`), so that the
-file and the table give exactly the same numbers. Checks of values look at the first rows.
+file and the table give exactly the same numbers. Gaps, infinite values and extremes are those of all rows. The kinds
+of columns of numbers, the levels, and all checks that need single rows come from the first rows alone.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _IS_ROW = "\0is a row"  # the name of a helper column; no column of a file has i
 @dataclass(frozen=True, eq=False)
 class FileTable(ThroughRows):
     """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed. `read`:
-    findings from opening the file; `given_kinds`: kinds that the user or the test set; `is_complete`: rows with gaps
+    findings from opening the file; `given_kinds`: kinds set by the user or by the test; `is_complete`: rows with gaps
     are left out. All views of a file share its caches of what was read (keys: names of columns).
     """
 
@@ -95,9 +96,9 @@ class FileTable(ThroughRows):
         if discrete:
             raise DataError(
                 f"The file {self.path} is larger than {LARGE_FILE // 10**6} MB and has discrete columns "
-                f"({discrete[0]!r}, ...), whose test needs all rows in memory. Take a sample of the rows, declare the "
-                f"columns continuous ({Option('kinds')}), or choose {Option('test', 'permutation')} or "
-                f"{Option('test', 'mixed')}, which read the file whole."
+                f"({discrete[0]!r}, ...), whose test needs all rows in memory. Take a sample of the rows, or declare "
+                f"the columns continuous ({Option('kinds')}). If all rows fit into memory, choose "
+                f"{Option('test', 'permutation')} or {Option('test', 'mixed')}, which read the whole file."
             )
         return self
 

@@ -264,7 +264,7 @@ def _checked_targets(
 
 
 def comparable(table: Pooled, *contexts: str) -> Flags:
-    """(n,) rows where other contexts are as in the observed set; all rows if one of `contexts` is constant in those."""
+    """(n,) rows whose other contexts are those of the observed set; all rows if one of `contexts` is constant there."""
     others = [table.names.index(name) for name in table.contexts if name not in contexts]
     first = table.values[np.argmax(table.of_set == 0), others]
     alike = (table.values[:, others] == first).all(axis=1)
