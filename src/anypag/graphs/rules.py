@@ -31,7 +31,7 @@ class Rule(NamedTuple):
     number: int
     propose: Callable[[Pass, Colliders], int]
     """Writes proposed marks into `wanted` and `rows` of the pass (see `_kernels.rules`). Returns their number."""
-    needs_selection: bool  # applies only if selection of the sample may depend on the variables
+    needs_selection: bool  # applies only if the variables may affect who is in the sample
     words: Explain  # makes the sentence that explains a mark
     needs_knowledge: bool = False  # useful only with knowledge
     needs_all_edges: bool = False  # valid only at the end of a search, when no superfluous edge is left
@@ -158,7 +158,7 @@ Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
-    """A function that fills a sentence with `at`, `other` and the nodes of `because` (in one field, or in one each)."""
+    """A function that fills a sentence with `at`, `other` and the nodes of `because` (in one field or one each)."""
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:
