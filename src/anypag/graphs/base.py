@@ -382,7 +382,7 @@ def shortest_path(steps: Flags, a: int, b: int) -> list[int]:
 
 
 def way_to(is_end: Callable[[int], bool], starts: Iterable[int], steps: Callable[[int], Iterable[int]]) -> list[int]:
-    """The nodes of a shortest path of one step or more from a start to a node with `is_end`; empty if there is none."""
+    """The nodes of a shortest path of one step or more from a start to a node where `is_end` is true; [] if none."""
     before = {start: start for start in starts}
     waiting = deque(before)
     while waiting:
@@ -432,9 +432,9 @@ def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
 
     Yes, if a directed path leads from row to column, or if two possibly directed paths do that are uncovered (all their
-    triples are unshielded) and whose second nodes are not adjacent: one of the two begins with a tail (Roumpelaki et
-    al. 2016). An ancestor of such an ancestor counts too. If the sample may be selected, a tail may also mean a cause
-    of selection; then only the rows of nodes at which some edge has an arrowhead are reliable.
+    triples are unshielded) and whose second nodes are not adjacent: in each member one of them begins with a tail
+    (Roumpelaki et al. 2016). An ancestor of such an ancestor counts too. If the sample may be selected, a tail may also
+    mean a cause of selection; then only the rows of nodes at which some edge has an arrowhead are reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)

@@ -158,7 +158,7 @@ Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
-    """A function that fills a sentence with `at`, `other` and the nodes of `because` (in one field or one each)."""
+    """A function that fills a sentence with `at`, `other` and the nodes of `because` (in one field, or one in each)."""
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:

@@ -1,7 +1,7 @@
 """The end of a search with knowledge: the marks from data alone, the marks with knowledge, and where they differ.
 
 Some conclusions from knowledge are valid only if all edges are right: rule R11, the use of "no hidden common cause",
-and the exact closure (the marks that all agreeing graphs share; `knowledge.closure`). So they are drawn once, last.
+and the exact closure (marks shared by all agreeing graphs; `knowledge.closure`). So they are drawn after the last step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from anypag.search.progress import Progress, Tick
 from anypag.search.state import AnyState, State, StepInfo
 from anypag.threads import Look, do_nothing
 
-FEWEST_TRIALS = 20  # the fewest trials of the exact closure, each a try to find an agreeing graph
+FEWEST_TRIALS = 20  # the fewest trials of the exact closure; a trial looks for a graph that agrees with knowledge
 WORK = 100_000  # the limit on (trials of the exact closure) · (edges): a second or two of work
 
 
@@ -45,7 +45,7 @@ class Base(NamedTuple):
     orientation: Orientation
     mag: Marks | None  # a MAG of the equivalence class; None if there is none, or if edges may still be removed
     reason: str  # why there is no such MAG
-    colliders: Colliders | None  # decides which nodes are colliders; None if neither sets nor a MAG can tell
+    colliders: Colliders | None  # decides which nodes are colliders; None if neither separating sets nor a MAG is there
 
 
 NO_CLASS = "the graph that the data give is not the PAG of any MAG"

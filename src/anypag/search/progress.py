@@ -65,7 +65,7 @@ class Pace:
     def __init__(self, batch: int) -> None:
         self._batch, self._size = batch, min(FIRST_CHUNK, batch)
         self.per_second: float | None = None
-        """Questions per second in the last chunk of `FIRST_CHUNK` or more questions, before it in the first chunk."""
+        """Questions per second in the last chunk of `FIRST_CHUNK` or more questions, until then in the first one."""
 
     def answers(self, answer: Callable[[Queries], PValues], queries: Queries, pause: Callable[[], None]) -> PValues:
         """The answers, chunk by chunk; `pause` is called between chunks and may raise."""

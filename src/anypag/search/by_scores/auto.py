@@ -6,7 +6,7 @@
    "bayes" to the bit.
 
 The state keeps the graph of ICD with its evidence (`after_tests`). `anypag.run.bind` chooses "icd" beforehand if no
-score suits the table, if the posterior would take too long, or if an option was chosen that only tests have.
+score suits the table, if the posterior would take too long, or if an option for searches by tests only was chosen.
 """
 
 from __future__ import annotations

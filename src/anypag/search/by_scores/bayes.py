@@ -13,12 +13,12 @@
    and from two more chains in which an edge costs less, because a missing edge may hide an effect. Levels of
    hidden columns are drawn again before every block of rounds, given the graph of the coldest chain.
 
-The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). With correlations and
-no knowledge about marks, sampled marks are weighted by how often such marks are right (`by_scores.calibrated`). The
-answer after every step is the PAG of a MAG, so it is valid. If a graph was found that agrees with the knowledge, all
-sampled graphs agree too: states that a pair cannot have are never proposed, and steps that break a statement are
-rejected (`by_scores.starting_graphs`). Some member of the answer's class then agrees too. Random numbers come from
-fixed seeds, and the data decide the order of nodes. So the order of columns does not matter.
+The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). For a score of
+correlations and without knowledge about marks, sampled marks are weighted by how often such marks are right
+(`by_scores.calibrated`). The answer after every step is the PAG of a MAG, so it is valid. If a graph was found that
+agrees with the knowledge, all sampled graphs agree too: states that a pair cannot have are never proposed, and steps
+that break a statement are rejected (`by_scores.starting_graphs`). Some member of the answer's class then agrees too.
+Random numbers come from fixed seeds, and the data decide the order of nodes. So the order of columns does not matter.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 
 
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Cools from the next start. After the last, finds the rival (the best graph without knowledge) if needed."""
+    """Cools from the next start. After the last one, with knowledge, finds the rival (the best graph without it)."""
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walker = _next_cooled(state, problem, landscape, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)

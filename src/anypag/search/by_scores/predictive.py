@@ -118,7 +118,7 @@ def off_in_columns(
 
 
 def _drawn_columns(values: Floats, sizes: Counts, parents: Flags, fixed: Flags, functions: bool) -> list[Floats]:
-    """Tables from the DAG. A number is a prediction plus a random residual; a level is that of a similar row."""
+    """Tables from the DAG. Numbers: prediction plus random residual. Levels: those of rows with similar predictions."""
     n, generators = len(values), list(_generators(values))
     tables = [values.copy() for _ in generators]
     for v in (v for v in _causes_first(parents) if not fixed[v]):

@@ -71,8 +71,8 @@ def with_design(marks: Marks, facts: Facts) -> Marks:
 
 
 def needs_mags(facts: Facts) -> bool:
-    """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? The MAG
-    of a path diagram may have edges and `<->` that it lacks, but no `<->` with a context, as nothing acts on contexts.
+    """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? A path
+    diagram may lack edges and `<->` that its MAG has (but no `<->` with a context, because nothing acts on contexts).
     """
     others = ~facts.design
     return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))

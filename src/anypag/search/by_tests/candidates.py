@@ -1,9 +1,9 @@
 """Candidate separating sets: the two pools of each edge, and their subsets in the order of `_kernels.candidates`.
 
-The pool of X for an edge X–Y is PDSep_r(X, Y) of Rohekar et al. (2020): the nodes that a PDS-walk (Possible-D-Sep) of
-at most r edges reaches from X. The candidates are the r-subsets of either pool. Sets with the least mean distance come
-first (the d̂ of the paper). Of sets with equal means, those of X's pool come first. The nodes of a pool are sorted by
-distance, then by dependence on X and Y. Sets are made on demand, so a million sets cost nothing until they are tested.
+The pool of X for an edge X–Y is PDSep_r(X, Y) of Rohekar et al. (2020): the nodes that a PDS-walk (`docs/algorithm.md`)
+of at most r edges reaches from X. The candidates are the r-subsets of either pool. Sets with the least mean distance
+come first (the d̂ of the paper). Of sets with equal means, those of X's pool come first. The nodes of a pool are sorted
+by distance, then by dependence on X and Y. Sets are made on demand, so they cost nothing until they are tested.
 """
 
 from __future__ import annotations
