@@ -109,7 +109,7 @@ class Triple(NamedTuple):
     across: str  # the edge A–B; "" for none, "any" for any or none
     then: str  # `V --> B`: the marks that follow; a star leaves a mark as it is
     because: str = ""  # the nodes that the reason names; by default the node that `then` does not name
-    known: str = ""  # "A" or "B": the table of knowledge must be True for V and this node
+    known: str = ""  # "A" or "B": the table of knowledge must be True at [V, this node]
 
 
 _MARKS = {"o": Mark.CIRCLE, "<": Mark.ARROW, ">": Mark.ARROW, "-": Mark.TAIL}

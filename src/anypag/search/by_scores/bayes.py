@@ -267,7 +267,7 @@ def facts_of_chain(problem: Problem) -> Facts | None:
 
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
-    """The state before cooling, without starts that have no score (too large a district) or one far below the best."""
+    """The state before cooling, without starts that have no score (`chain.LARGEST`) or one far below the best."""
     landscape = state.landscape(problem)
     graphs = [state.start_at(marks) for marks in chosen]
     scores = np.array([landscape.score_of(graph) for graph in graphs])
