@@ -170,7 +170,7 @@ class MixedGraph:
 
     @property
     def entries(self) -> SparseMarks:
-        """The non-zero marks with their rows and columns, in the order of the matrix. The matrix need not exist yet."""
+        """The non-zero marks, row by row, with their rows and columns. Does not make the full matrix."""
         if self._sparse is None:
             return _entries(self.marks)
         row, column, mark = self._sparse
@@ -382,7 +382,7 @@ def shortest_path(steps: Flags, a: int, b: int) -> list[int]:
 
 
 def way_to(is_end: Callable[[int], bool], starts: Iterable[int], steps: Callable[[int], Iterable[int]]) -> list[int]:
-    """The nodes of a shortest path of one step or more from a start to a node where `is_end` is true; else empty."""
+    """The nodes of a shortest path of one step or more from a start to a node where `is_end` is true; [] if none."""
     before = {start: start for start in starts}
     waiting = deque(before)
     while waiting:
@@ -431,9 +431,10 @@ def ancestry(marks: Marks) -> Flags:
 def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
 
-    Yes, if a directed path leads from row to column. Also yes if two uncovered possibly directed paths lead there whose
-    second nodes are not adjacent: one path must begin with a tail (Roumpelaki et al. 2016). Chains of these count too.
-    With selection, a tail may also mean a cause of selection; then only rows of nodes with an arrowhead are reliable.
+    Yes, if a directed path leads from row to column, or if two possibly directed paths do that are uncovered (all their
+    triples are unshielded) and whose second nodes are not adjacent: in each member one of them begins with a tail
+    (Roumpelaki et al. 2016). An ancestor of such an ancestor counts too. If the sample may be selected, a tail may also
+    mean a cause of selection; then only the rows of nodes at which some edge has an arrowhead are reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)

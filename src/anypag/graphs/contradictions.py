@@ -31,7 +31,7 @@ from anypag.graphs.pag import PAG
 AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
 MOST_LISTED = 1000  # the search ends after this number of contradictions
-MOST_COMPARED = 1_000_000  # or when squared sizes of candidates sum to this (a few seconds)
+MOST_COMPARED = 1_000_000  # or once the squared numbers of statements in candidates sum to more (a few seconds)
 
 
 class Assertion(NamedTuple):
@@ -82,7 +82,7 @@ def contradictions(
     pag: PAG, independent: Iterable[tuple[str, str]] = (), *, selection: bool = True, most_compared: int = MOST_COMPARED
 ) -> tuple[tuple[Contradiction, ...], bool]:
     """The contradictions in a graph, each as a minimal set of statements, and whether the list is complete. The
-    pairs in `independent` are marginally independent. The search ends early after `most_compared` comparisons.
+    pairs in `independent` are marginally independent. `most_compared` ends the search early (see `MOST_COMPARED`).
 
     >>> found, _ = contradictions(PAG.from_string("A --> B; B --> C; A <-> C"))
     >>> print(found[0])
@@ -117,7 +117,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction surely minimal? Yes if its chains form a tree that holds no `b` of a "not"."""
+    """Is a contradiction surely minimal? Yes if its "cause" statements form a tree without the `b` of a "not"."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)

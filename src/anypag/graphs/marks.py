@@ -82,9 +82,9 @@ def _clear(name: str) -> str:
 
 
 class Separation(NamedTuple):
-    """Why two variables have no edge: the set that separates them, the p-value of that test, and its iteration r.
-
-    `n` is the number of rows that the p-value is computed from; None if the test has no rows (an oracle).
+    """Why two variables have no edge: the set that separates them, the p-value of the test given this set, and the
+    iteration r of the search that separated them. `n` is the number of rows that the p-value is computed from; None if
+    the test has no rows (an oracle).
     """
 
     given: tuple[str, ...]
@@ -97,7 +97,7 @@ SeparationsByPair = Mapping[tuple[str, str], Separation]  # by pair of names, in
 
 
 class MarkReason(NamedTuple):
-    """A mark that a rule set or wanted to set: `mark` at `at` on the edge between `at` and `other`.
+    """A mark that a rule set or, in a conflict, only proposed: `mark` at `at` on the edge between `at` and `other`.
 
     `rule` is the number of the rule (see `anypag.graphs.rules`). `because` names the nodes that made the rule apply:
     for R0 and R4 the two nodes whose separating set was used, for other rules the nodes of the pattern.

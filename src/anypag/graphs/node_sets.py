@@ -1,8 +1,8 @@
-"""Visible edges, sets of nodes as the bits of an integer, and the parts of a PAG that identification uses.
+"""Visible edges, sets of nodes as the bits of an integer, and the parts of a PAG from which effects are identified.
 
 A visible edge is an arrow that cannot hide a common cause of its two ends.
 
-Identification handles thousands of small sets of nodes. As integers (bit v for node v), two sets are united or
+Identifying an effect takes thousands of small sets of nodes. As integers (bit v for node v), two sets are united or
 intersected by a single operation, and they serve as keys of a cache.
 
 Buckets, pc-components and regions (Jaber, Zhang, Bareinboim) are computed in P_C, the part of the graph P over a set of
@@ -107,9 +107,9 @@ def spread(steps: tuple[NodeSet, ...], sources: NodeSet, inside: NodeSet) -> Nod
 
 @dataclass(frozen=True)
 class Neighbours:
-    """For each node v of a PAG, six sets of its neighbours w. By their edges, v may cause its `children`, and its
-    `parents` may cause v. `circles`: v o-o w. `visible`: v --> w is visible. `invisible`: neither v --> w nor
-    w --> v is visible. `invisible_into`: the nodes of `invisible` whose edge has an arrowhead at v.
+    """For each node v of a PAG, six sets of its neighbours w. `children`: the marks of the edge v–w allow v to cause w.
+    `parents`: they allow w to cause v. `circles`: v o-o w. `visible`: v --> w is visible. `invisible`: neither v --> w
+    nor w --> v is visible. `invisible_into`: the nodes of `invisible` whose edge has an arrowhead at v.
     """
 
     children: tuple[NodeSet, ...]
@@ -150,7 +150,7 @@ def bucket_sets(near: Neighbours, inside: NodeSet) -> list[NodeSet]:
 
 
 def pc_component_set(near: Neighbours, sources: NodeSet, inside: NodeSet) -> NodeSet:
-    """The pc-component of some nodes in a part of the graph: all nodes reached by invisible edges through colliders."""
+    """The pc-component of `sources` within `inside`: what they reach by paths of invisible edges through colliders."""
     reached = passed = 0
     fresh = sources  # the nodes from which a path may continue: the sources, and nodes entered by an arrowhead
     while fresh:

@@ -1,8 +1,8 @@
 """Orientation: all marks that follow from a skeleton and its colliders.
 
-The rules are in `anypag.graphs.rules`. They run until none sets a mark. After every change, the first rule runs again.
-Two rules need to know colliders: R0 asks whether an unshielded triple is a collider, R4 whether the node that a path
-discriminates is a collider. A `Colliders` object answers: from separating sets in a search, else from a known MAG.
+The rules are in `anypag.graphs.rules`. R0 runs once. Then the others run until none sets a mark, after every change
+from the first one again. Two need to know colliders: R0 asks whether an unshielded triple is a collider, R4 whether the
+node that a path discriminates is one. A `Colliders` object answers: from separating sets in a search, else from a MAG.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Colliders(Protocol):
     """An object that tells colliders from other nodes, by separating sets or a MAG."""
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
-        """R0: propose the arrowheads of unshielded colliders (as the rules in `_kernels.rules` do)."""
+        """R0: write arrowheads of unshielded colliders to `wanted` and `rows` (`_kernels.rules`); return how many."""
         ...
 
     def decide(self, paths: Paths) -> tuple[Paths, Flags]:
@@ -53,8 +53,8 @@ class Orientation(NamedTuple):
     marks: Marks
     log: LogRows  # one row for each mark set, in the order they were set
     conflicts: LogRows
-    """One row for each conflict: a rule wanted another mark than the one set, both marks were proposed for a circle, or
-    the ancestors that a mark implies would contradict other marks.
+    """One row for each conflict: a rule wanted another mark than the one set, an arrowhead and a tail were proposed for
+    the same circle, or the ancestors that a mark implies would contradict other marks.
     """
 
 
@@ -157,8 +157,8 @@ class Pass:
         return int(self._kinds[a, b]) // (2 if a == b else 1)
 
     def _without_contradictions(self, was_set: LogRows) -> tuple[LogRows, LogRows]:
-        """The new marks that stay, and those that become circles again. A mark becomes a circle if it contradicts
-        ancestors that other marks imply. The order of nodes does not matter. Exact tests cause no contradictions.
+        """The new marks that stay, and those that become circles again because they contradict the ancestors that
+        other marks imply. The order of nodes does not matter. Exact tests cause no contradictions.
         """
         if not len(was_set):
             return was_set, was_set

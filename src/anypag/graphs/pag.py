@@ -69,7 +69,7 @@ class MAG(MixedGraph):
         names: one per node; X0, X1, ... if left out.
 
     Ancestral: no node is an ancestor of itself or of a spouse (`<->`), and no arrowhead points at the end of a `---`.
-    Maximal: two nodes without an edge are separated by some set. Other graphs raise GraphError, which names the path.
+    Maximal: two nodes without an edge are separated by some set. For other graphs a GraphError names an offending path.
 
     >>> mag = MAG.from_string("A --> B; B <-> C")
     >>> mag.is_adjacent("A", "C")

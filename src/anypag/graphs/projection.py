@@ -107,7 +107,7 @@ def mag_of_diagram(marks: Marks) -> Marks:
     """The marks of the MAG with the same independences as a graph of `-->`, `<->` and `---`. That graph must have no
     directed cycles and no arrowheads at the ends of `---`, but a `<->` may join a node and its ancestor.
     """
-    if not ((marks == Mark.ARROW) & (marks.T == Mark.ARROW)).any():  # no inducing path: it is a MAG
+    if not ((marks == Mark.ARROW) & (marks.T == Mark.ARROW)).any():  # without `<->` it is a MAG
         return marks.copy()
     if not ((marks == Mark.TAIL) & (marks.T == Mark.TAIL)).any():
         nobody = np.zeros(len(marks), np.bool_)

@@ -31,7 +31,7 @@ class Rule(NamedTuple):
     number: int
     propose: Callable[[Pass, Colliders], int]
     """Writes proposed marks into `wanted` and `rows` of the pass (see `_kernels.rules`). Returns their number."""
-    needs_selection: bool  # applies only if selection of the sample may depend on the variables
+    needs_selection: bool  # applies only if the variables may affect who is in the sample
     words: Explain  # makes the sentence that explains a mark
     needs_knowledge: bool = False  # useful only with knowledge
     needs_all_edges: bool = False  # valid only at the end of a search, when no superfluous edge is left
@@ -109,7 +109,7 @@ class Triple(NamedTuple):
     across: str  # the edge A–B; "" for none, "any" for any or none
     then: str  # `V --> B`: the marks that follow; a star leaves a mark as it is
     because: str = ""  # the nodes that the reason names; by default the node that `then` does not name
-    known: str = ""  # "A" or "B": the table of knowledge must be True for V and this node
+    known: str = ""  # "A" or "B": the table of knowledge must be True at [V, this node]
 
 
 _MARKS = {"o": Mark.CIRCLE, "<": Mark.ARROW, ">": Mark.ARROW, "-": Mark.TAIL}
@@ -158,7 +158,7 @@ Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
-    """A function that fills a sentence with `at`, `other` and the nodes of `because` (in one field, or in one each)."""
+    """A function that fills a sentence with `at`, `other` and the nodes of `because` (in one field, or one in each)."""
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:

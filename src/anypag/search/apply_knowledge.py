@@ -1,7 +1,7 @@
 """The end of a search with knowledge: the marks from data alone, the marks with knowledge, and where they differ.
 
 Some conclusions from knowledge are valid only if all edges are right: rule R11, the use of "no hidden common cause",
-and the exact closure (`knowledge.closure`). So they are drawn once, after the last step.
+and the exact closure (marks shared by all agreeing graphs; `knowledge.closure`). So they are drawn after the last step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from anypag.search.progress import Progress, Tick
 from anypag.search.state import AnyState, State, StepInfo
 from anypag.threads import Look, do_nothing
 
-FEWEST_TRIALS = 20  # the fewest trials of the exact closure
+FEWEST_TRIALS = 20  # the fewest trials of the exact closure; a trial looks for a graph that agrees with knowledge
 WORK = 100_000  # the limit on (trials of the exact closure) · (edges): a second or two of work
 
 
@@ -45,7 +45,7 @@ class Base(NamedTuple):
     orientation: Orientation
     mag: Marks | None  # a MAG of the equivalence class; None if there is none, or if edges may still be removed
     reason: str  # why there is no such MAG
-    colliders: Colliders | None  # decides which nodes are colliders; None with neither separating sets nor a MAG
+    colliders: Colliders | None  # decides which nodes are colliders; None if neither separating sets nor a MAG is there
 
 
 NO_CLASS = "the graph that the data give is not the PAG of any MAG"
@@ -96,7 +96,7 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """All marks that follow from graph and facts, by rules or exact closure; `share` divides the closure's trials."""
+    """All marks that follow from graph and facts, by rules or exact closure; `share` divides the number of trials."""
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)
@@ -144,7 +144,7 @@ def closed_step(
 
 
 def contradictions(base: Orientation, marks: Marks) -> LogRows:
-    """The log rows of marks from data alone where `marks` has a different mark that is no circle."""
+    """The log rows of those marks from data alone that differ from the arrowhead or tail in `marks` at their place."""
     i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
     stands = marks[i, j]
     return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)

@@ -1,7 +1,7 @@
 """The evidence for a graph, kept for explanations: p-values of pairs, how each mark was set, conflicts.
 
 A step appends its p-values as a batch. Batches are merged when they are read (steps of `series.shifts` do so), or when
-there are 64. Pairs that a pass (`ci.passes`) separated by the empty set have no record: the test can answer again.
+there are 64. Pairs separated in a pass over all pairs (`ci.passes`) have no record: the test can answer again.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Inquiry:
 
     @property
     def passes(self) -> Passes | None:
-        """The test's `Passes`, if any; None if a wrapper changes answers, tests are limited, or repeats count once."""
+        """The test's `Passes`; None if it has none, if answers are changed, tests limited or repeats counted once."""
         test = self.problem.test
         form: Passes | None = getattr(with_its_answers(test), "passes", None)
         return None if test.distinct or test.limit is not None else form

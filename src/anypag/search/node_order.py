@@ -1,7 +1,7 @@
 """The order of nodes, decided by the data: nodes that depend most on all others come first.
 
 The test measures how strongly two variables depend on each other. If it has no such measure, the p-values of all pairs
-given the empty set replace it; the first iteration reuses them. Without a measure and with r0 above 0, names decide.
+given the empty set replace it; the first iteration reuses them. If r0 > 0 forbids the empty set, names decide.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A problem: the test, the choices and the numbering of nodes, bound once before the first step.
 
-For algorithms that ask for it, the data decide the order in which nodes are numbered, so that ties are broken in the
+If the algorithm asks for it (`orders_nodes`), the data decide how nodes are numbered, so that ties are broken in the
 same way for any order of columns. `for_test` and `Nodes.pag` translate questions and graphs to the test's numbering.
 """
 
@@ -108,7 +108,7 @@ class Marginals:
 class Problem:
     """The input of a search: test, choices, numbered nodes, and marks known in advance."""
 
-    test: Counted  # answers and counts the questions; slow tests are cached too
+    test: Counted  # answers and counts the questions; answers of slow tests are cached
     choices: Choices  # all choices; none is left open
     nodes: Nodes
     given: Marks  # the marks at the start: circles, and marks known in advance, which never change
@@ -167,7 +167,7 @@ class Problem:
 
     @property
     def always_given(self) -> Flags:
-        """(n,) contexts that the test conditions on in every question, unless they determine x or y."""
+        """(n,) contexts (they tell data sets apart) that every question conditions on, unless they determine x or y."""
         given: Flags | None = getattr(with_its_answers(self.test), "always_given", None)
         return np.zeros(self.n, np.bool_) if given is None else given[self.nodes.order]
 

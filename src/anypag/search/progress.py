@@ -22,7 +22,7 @@ class Progress(NamedTuple):
     total: int
     n_evaluated: int
     n_asked: int = 0  # tests that this step has asked for
-    asks: bool = True  # may tests follow? The budget of tests does not end a phase without tests
+    asks: bool = True  # may tests follow? If not, a spent budget of tests does not end the phase
     n_expected: int = 0  # about how large `n_asked` will be at the end of the phase; 0 if that is not known
     seconds_left: float | None = None
     """About how long the phase still takes, estimated from these counts and the time so far; None if not known."""
@@ -65,7 +65,7 @@ class Pace:
     def __init__(self, batch: int) -> None:
         self._batch, self._size = batch, min(FIRST_CHUNK, batch)
         self.per_second: float | None = None
-        """Questions per second in the last chunk of `FIRST_CHUNK` or more, else in the first; None before any chunk."""
+        """Questions per second in the last chunk of `FIRST_CHUNK` or more questions, until then in the first one."""
 
     def answers(self, answer: Callable[[Queries], PValues], queries: Queries, pause: Callable[[], None]) -> PValues:
         """The answers, chunk by chunk; `pause` is called between chunks and may raise."""

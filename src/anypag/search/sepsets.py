@@ -97,7 +97,7 @@ class Sepsets:
         return type(self)(empty, pairs[rows > 0], rows[rows > 0], members)
 
     def including(self, given: Flags, asked: Callable[[Indices, Indices, Indices], Indices]) -> Self:
-        """Each set, its members among `given` (n,) replaced by those that `asked(x, y, sets)` returns for its pair.
+        """Each set with its members among `given` (n,) replaced by the nodes that `asked(x, y, sets)` has for its pair.
 
         >>> some = Sepsets.none(3).adding(np.array([0]), np.array([1]), np.empty((1, 0), np.int32))
         >>> some.including(np.array([False, False, True]), lambda x, y, z: np.array([[2]], np.int32)).get(0, 1)

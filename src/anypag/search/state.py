@@ -64,19 +64,19 @@ class State:
     marks: Marks = stored(marks_matrix())
     sepsets: Sepsets = stored(Nested(Sepsets))
     settled: Flags = stored(Array("bool", SQUARE))
-    """(n, n) True for edges that are not tested again: an exact test kept them, or they are known to exist."""
+    """(n, n) True for edges not tested again: an exact test has no sets left for them, or they are known to exist."""
     evidence: Evidence = stored(Nested(Evidence))  # p-values, how marks were set, conflicts; for explanations
     phase: str = stored(Text(), default="iteration")
     """The kind of the next step, for algorithms that have several kinds."""
     done: bool = stored(Flag(), default=False)
     adjacency_marks: Marks | None = stored(marks_matrix(), default=None)
-    """FCI: the marks after the adjacency phase and R0, for Possible-D-Sep. FCI+: with the arrowheads of a round."""
+    """FCI: the marks after the adjacency phase and R0, for Possible-D-Sep. FCI+: with arrowheads found in a round."""
     checked: Counts = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
     checked_paths: frozenset[tuple[int, ...]] = stored(PATHS, default=frozenset())
     """The discriminating paths whose check before R4 has been made."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
-    """(n, n) in searches that test one pool of an edge at a time: `[a, b]` is the largest size tested in a's pool."""
+    """(n, n) for tests of one pool of an edge at a time: `[a, b]` is the largest size tested for a–b in a's pool."""
     asked: Keys | None = stored(KEYS, default=None)
     """The questions counted so far; None if a run counts repeated questions too, or if no question was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)

@@ -5,8 +5,8 @@
    first graphs are scored. From then on the answer is a valid PAG after every step. The last answer equals that of
    "bayes" to the bit.
 
-The state keeps the graph of ICD with its evidence (`after_tests`). If the table has no score, the posterior would take
-too long, or an option only for tests was chosen, "auto" becomes "icd". `anypag.run.bind` decides this beforehand.
+The state keeps the graph of ICD with its evidence (`after_tests`). `anypag.run.bind` chooses "icd" beforehand if no
+score suits the table, if the posterior would take too long, or if an option for searches by tests only was chosen.
 """
 
 from __future__ import annotations

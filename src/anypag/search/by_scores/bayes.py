@@ -7,18 +7,18 @@
    graph met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node
    and its ancestor. A MAG needs extra edges to express this, and each edge lowers the score.
    Discrete columns have no score for `<->`. Their graphs are DAGs, and hidden causes are found as unmeasured columns
-   with a few levels (`by_scores.hidden_columns`), unless knowledge names edges or there are too many rows.
+   with a few levels (`by_scores.hidden_columns`; `_hides_columns` says when this is left out).
 4. Sampling: chains at several temperatures start at the best graph and swap graphs (parallel tempering). The answer
    comes from the PAGs of the coldest chain, at temperature 1. Effects are drawn from the graphs of all temperatures,
    and from two more chains in which an edge costs less, because a missing edge may hide an effect. Levels of
    hidden columns are drawn again before every block of rounds, given the graph of the coldest chain.
 
-The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). For correlations, marks
-are weighted by how often such marks are right (`by_scores.calibrated`). The answer after every step is the PAG of a
-MAG, so it is valid. Knowledge holds in every graph of every chain: states that a pair cannot have are never proposed,
-and steps that break a statement are rejected (`by_scores.starting_graphs`). So some member of the answer's class
-agrees with the knowledge. Random numbers come from fixed seeds, and the data decide the order of nodes. So the same
-data give the same answer, in any order of columns.
+The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). For a score of
+correlations and without knowledge about marks, sampled marks are weighted by how often such marks are right
+(`by_scores.calibrated`). The answer after every step is the PAG of a MAG, so it is valid. If a graph was found that
+agrees with the knowledge, all sampled graphs agree too: states that a pair cannot have are never proposed, and steps
+that break a statement are rejected (`by_scores.starting_graphs`). Some member of the answer's class then agrees too.
+Random numbers come from fixed seeds, and the data decide the order of nodes. So the order of columns does not matter.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class BayesState(State):
 
 
 def init(problem: Problem) -> BayesState:
-    """The first state: every pair is joined, and no order has been swept."""
+    """The first state: every pair is joined, and no order of the variables has been improved yet."""
     n = problem.n
     empty = graph_of(np.zeros((n, n), np.uint8))
     return of_class(
@@ -267,7 +267,7 @@ def facts_of_chain(problem: Problem) -> Facts | None:
 
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
-    """The state before cooling, without starts that have no score (too large a district) or one far below the best."""
+    """The state before cooling, without starts that have no score (`chain.LARGEST`) or one far below the best."""
     landscape = state.landscape(problem)
     graphs = [state.start_at(marks) for marks in chosen]
     scores = np.array([landscape.score_of(graph) for graph in graphs])
@@ -278,7 +278,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 
 
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Cools from the next start. After the last start, finds the rival (if knowledge is given) and changes phase."""
+    """Cools from the next start. After the last one, with knowledge, finds the rival (the best graph without it)."""
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walker = _next_cooled(state, problem, landscape, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)
@@ -297,7 +297,7 @@ def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
 
 
 def _next_cooled(state: BayesState, problem: Problem, landscape: Landscape, tick: Tick) -> Walker:
-    """The chain from the next start after cooling. With several threads, the first call cools all starts."""
+    """The cooled chain from the next start. With several threads, the first call cools all starts."""
     effort, made, key = Effort.of(problem), problem.score_in_order.made_ahead, state.starts.tobytes()
     if problem.threads == 1:
         seed = state.cooled + 1
@@ -330,7 +330,6 @@ def _latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 def _hides_columns(problem: Problem) -> bool:
     """Are hidden causes searched as columns? Not if knowledge says which pairs have edges (a hidden column adds and
     removes edges of the MAG), if no graph was found that agrees with the knowledge, or if there are too many rows.
-
     The score of hidden columns is comparable with BDeu, and with no other score.
     """
     score, facts = problem.score_in_order, problem.facts
@@ -481,9 +480,8 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
 
 def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
     """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child.
-    No column is added that is known to have no hidden cause in common with another of these columns.
-
-    Without this limit a warm chain would add nearly constant columns, which cost almost nothing as children.
+    A column is left out if knowledge says that it has no hidden cause in common with a child or a column taken before.
+    If all were possible, a chain at a high temperature would add nearly constant columns, as they cost almost nothing.
     """
     assert state.by_tests is not None
     children = _latent_dag(state.best, state.n_levels).children

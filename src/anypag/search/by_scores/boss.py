@@ -37,11 +37,11 @@ from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""Knowledge is reported if it lowers the log score by at least this: a factor of 20 (Kass & Raftery 1995)."""
+"""If knowledge lowers the log score by at least this (a factor of 20; Kass & Raftery 1995), that is reported."""
 
 SWEEPS_TIMES_PAIRS = 20_000
-"""A step has at most this number / n² sweeps (at least 1), so that a run that is killed loses little. Orders of up to
-30 variables settle in one step."""
+"""A step has at most this number / n² sweeps (`by_scores.orders`), but at least 1, so that a killed run loses little.
+Orders of up to 30 variables settle in one step."""
 
 FEWEST_IN_THREADS = 30  # with fewer variables, all orders are swept in one thread: it takes milliseconds
 
@@ -99,7 +99,7 @@ def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[Boss
 
 
 def _with_knowledge(state: BossState, problem: Problem, facts: Facts, tick: Tick) -> BossState:
-    """The state with the best DAG that agrees with knowledge, improved by cooling, and with the rival, if any."""
+    """The state with the best DAG that agrees with knowledge, improved by cooling, and with its `Rival`."""
     best = _best_dag(state.orders, problem, tick)
     if agrees(best, without_selection(facts)):
         best = _improved(best, problem, without_selection(facts), tick)

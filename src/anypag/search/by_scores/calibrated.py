@@ -1,12 +1,13 @@
 """Calibrated probabilities: shares of sampled graphs, corrected by how often such shares are right.
 
-Shares are too sure: the score takes its approximations and the cost of an edge as exact, and a chain stays near one
-mode. An edge that all graphs of a sample have is not certain. For correlations, the probability of an edge follows from
-its shares at temperature 1 and at all temperatures, and marks are weighted by how often such marks are right: a sampled
-tail is wrong far more often than a sampled circle. The weights were fitted by log loss on tables with known truth and
-even seeds; `docs/accuracy.md` has errors on odd seeds, and explains the tables. For counts, edges have a least and a
-largest probability, fitted by log loss on three-level tables and public networks. With nothing hidden, expected errors
-had to stay below 1.55 times actual errors (`benchmarks/grid.py`). Edges that knowledge settles keep their shares.
+Shares are too near to 0 and 1: the score takes its approximations and the cost of an edge as exact, and a chain stays
+near one mode. So an edge that all sampled graphs have is not certain. If the score uses correlations, the probability
+of an edge follows from its shares at temperature 1 and at all temperatures, and marks are weighted by how often such
+marks are right: a sampled tail is wrong far more often than a sampled circle. The weights were fitted by log loss on
+tables with known truth, made with even seeds; `docs/accuracy.md` has errors on odd seeds, and explains the tables. If
+the score uses counts, edges have a least and a largest probability, fitted by log loss on three-level tables and public
+networks. With nothing hidden, expected errors had to stay below 1.55 times actual errors (`benchmarks/grid.py`). Edges
+that knowledge settles keep their shares.
 """
 
 from __future__ import annotations

@@ -33,11 +33,11 @@ NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
 SPOUSES = 2  # the index of `<->` in a graph
 
 LARGEST = 10
-"""The most members of a district or undirected component: larger ones take long to fit; data rarely support them."""
+"""The most nodes that `<->` may join (a district), or `---`: more take long to fit, and data rarely support them."""
 
 HOTTEST, COLDEST = 1.6, 0.5
 """The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it and stays there."""
-STRIDE = 20  # steps per node between two samples; n steps per node gave the same errors (`docs/accuracy.md`)
+STRIDE = 20  # steps per node between two samples; one step per ordered pair gave the same errors (`docs/accuracy.md`)
 LEAST_STEPS = 1000  # with fewer steps between samples (about a millisecond), all chains run in one thread
 
 
@@ -53,7 +53,7 @@ class Prior:
 
     @cache  # noqa: B019 - a prior is a few numbers, and lives as long as the program
     def terms(self, n: int) -> Floats:
-        """(4, pairs + 2) the four terms of the log prior, indexed by the numbers of edges, `-->`, `<->` and `---`."""
+        """(4, pairs + 2) the log prior sums one entry of each row, at the number of edges, `-->`, `<->` and `---`."""
         k = np.arange(n * (n - 1) // 2 + 2)
         weights = (self.directed, self.both, self.undirected)
         log_gamma = np.vectorize(lgamma, otypes=[np.float64])
@@ -87,9 +87,9 @@ class Landscape:
     `score` has the variables in the order of the chain. `terms`: the prior; see `Prior.terms`. `states`: which of 1
     `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have. `allowed` (n, n): bit s of [i, j] is set if the pair may have
     state s. `likely` (k, 2): ordered pairs that are tried more often; `is_likely` holds them as bits. `largest`: the
-    most members a component may have. `ancestral`: are all graphs MAGs? `design` (n, words): the `<->` between
-    contexts, as bits. Every graph has these edges. They do not count in its score, because contexts are conditioned on.
-    `free`: how many ordered pairs may change; None if all may.
+    most members a component may have. `ancestral`: are all graphs MAGs? `design` (n, words): the `<->` between contexts
+    (variables that tell data sets apart), as bits. Every graph has these edges, but they do not count in its score,
+    because contexts are conditioned on. `free`: how many ordered pairs may change; None if all may.
     """
 
     score: Score
@@ -184,7 +184,7 @@ class Landscape:
 
         parts = np.full(graph.shape[1] + 1, np.nan)
         in_turns(total, *self.given, self.without_design(graph), parts, look=look)
-        return float(sum(parts.tolist()))  # exact to the bit, because all parts are rounded
+        return float(sum(parts.tolist()))  # exact: the parts are multiples of 2⁻²⁰, so sums need no rounding
 
     @property
     def given(self) -> tuple[Any, ...]:
@@ -293,7 +293,7 @@ def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> 
 
 
 def each_cooled(starts: Bits, landscape: Landscape, effort: Effort, threads: int, tick: Tick) -> list[Walker]:
-    """The chains from all starts after cooling, the same to the bit for any number of threads."""
+    """The cooled chains from all starts, the same to the bit for any number of threads."""
     listen, look = InCaller(tick), partial(tick, Progress(0, "cooling", 0, effort.cooling, 0))
 
     def one(k: int, land: Landscape) -> Walker:

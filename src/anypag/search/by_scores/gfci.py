@@ -1,8 +1,8 @@
 """GFCI (Ogarrio, Spirtes & Ramsey 2016), with BOSS in place of greedy equivalence search.
 
-BOSS finds the DAG that scores best. Two nodes without an edge in it are separated by the parents of the later node.
-FCI continues from the skeleton of this DAG. By tests, an adjacency phase and the Possible-D-Sep phase remove edges that
-the DAG has only because something is hidden. Then R0–R10 orient the edges.
+BOSS finds the DAG that scores best. Two nodes without an edge in it are separated by the parents of the later one (one
+that is no ancestor of the other). FCI continues from the skeleton of this DAG: the tests of its two phases, adjacency
+and Possible-D-Sep, remove edges that the DAG has only because something is hidden. Then R0–R10 orient the edges.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def init(problem: Problem) -> GfciState:
 
 
 def step(state: GfciState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """Sweeps one order; after the last order, tries one size of condition sets in one phase of FCI."""
+    """Improves one order; after the last order, tries one size of condition sets in one phase of FCI."""
     if state.phase != "orders":
         return fci.step(state, problem, tick)
     orders = settle_next(state.orders, problem, tick)

@@ -69,8 +69,8 @@ def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
 
 
 def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, facts: Facts, tick: Tick) -> CompletedDAG:
-    """The DAG with one more hidden cause; unchanged if none raises the score enough, or there are `MOST_CAUSES`. Levels
-    are added and causes merged if that raises it too. `tries` proposals are refined. `so_far` agrees with `facts`.
+    """The DAG with one more hidden cause; unchanged if none raises the score enough, or there are `MOST_CAUSES`. Then
+    levels are added and causes merged if the score rises. `tries` proposals are refined. `so_far` agrees with `facts`.
     """
     if len(so_far.dag.n_levels) >= MOST_CAUSES:
         return so_far
@@ -100,7 +100,7 @@ def _shortlist(
     """The most promising graphs with a new cause in place of the edges of a clique; each with levels to start EM from.
 
     For this comparison earlier causes count as measured columns, with their drawn levels. So only one cause is hidden,
-    and EM has only two states. Otherwise it would have a state for every combination of levels of the causes.
+    and EM weighs two levels in each row. Otherwise it would weigh every combination of levels of the causes.
     """
     score = LatentScore(discrete.with_hidden(so_far.hidden, so_far.dag.n_levels), _look(len(so_far.hidden), tick))
     proposals = list(_proposals(so_far.dag, discrete, facts))
@@ -150,7 +150,7 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
 
 
 def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
-    """The DAG with these children of hidden causes. Edges among the last cause's children stay only if known."""
+    """The DAG with these children of hidden causes. Of edges among the last cause's children only known ones stay."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
     parents[np.ix_(members, members)] &= facts.causes[np.ix_(members, members)]

@@ -144,7 +144,7 @@ class Posterior:
         return Diagrams(self.names, states, self.n_levels, len(counted))
 
     def arranged(self, order: npt.NDArray[np.int32]) -> Self:
-        """The posterior in the order of the test: what is node i here becomes variable `order[i]`."""
+        """The posterior in the order of the test: node i here becomes variable `order[i]`."""
         places = np.argsort(order)
         sample = self.sample.arranged(places)
         if self.diagrams is not None:
@@ -290,7 +290,7 @@ def expected_errors(pags: Marks, shares: Floats) -> Floats:
     each = np.concatenate([edge[None] / 2, (1 - edge) / 2 + edge - shares[1:]])  # a pair is summed twice, a mark once
     each[:, range(len(edge)), range(len(edge))] = 0
     graph, i, j = np.nonzero(pags)
-    more = each[pags[graph, i, j], i, j] - each[0, i, j]  # than without the edge
+    more = each[pags[graph, i, j], i, j] - each[0, i, j]  # the difference that the edge makes
     return np.asarray(each[0].sum() + np.bincount(graph, more, len(pags)))
 
 

@@ -34,7 +34,7 @@ def share_off(z: Floats) -> float:
 def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
     """The number of rows of a discrete table for each parameter of a DAG.
 
-    >>> rows_per_number(60, [2, 3, 4], np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))  # 1 + 2 + 3 * 6 numbers
+    >>> rows_per_number(60, [2, 3, 4], np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))  # 1 + 2 + 3 * 6
     2.857142857142857
     """
     sizes = np.asarray(n_levels, np.float64)
@@ -43,7 +43,7 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
-    """(p, p) by how many standard errors two columns are off, in information or, if further, in level correlation."""
+    """(p, p) how many standard errors two columns are off, in mutual information or correlation: the larger number."""
     levels = levels[:, :: _step(levels.shape[1])]
     tables = [_drawn_levels(levels, parents, rng) for rng in _generators(levels.T)]
     middle = np.mean([_information(table) for table in tables], axis=0)
@@ -52,11 +52,11 @@ def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
     seen, *others = (x.T @ x / len(x) for x in (_standard(table.T.astype(float)) for table in (levels, *tables)))
     off = np.abs(_information(levels) - middle) / np.sqrt(variance * (1 + 1 / TABLES))
     slope = np.abs(seen - np.mean(others, axis=0)) * np.sqrt(levels.shape[1] / (1 + 1 / TABLES))
-    return np.asarray(np.maximum(off, slope))  # where levels are in order, one slope sees more than a whole table
+    return np.asarray(np.maximum(off, slope))  # between ordered levels a correlation shows smaller differences
 
 
 def _drawn_levels(levels: LevelRows, parents: Flags, rng: np.random.Generator) -> LevelRows:
-    """A table drawn from the DAG. A cell is copied from a random row with the same levels of the parents, if any."""
+    """A table drawn from the DAG. A cell is copied from a random row with the same parent levels, else any row."""
     drawn = np.empty_like(levels)
     for v in _causes_first(parents):
         given = parents[:, v]
@@ -89,7 +89,7 @@ def _information(levels: LevelRows) -> Floats:
 
 
 def _sum_of_logs(codes: LevelRows) -> float:
-    count = np.maximum(np.bincount(codes), 1)  # 1 adds as much as 0
+    count = np.maximum(np.bincount(codes), 1)  # a count of 0 becomes 1 and adds 1 · log 1 = 0
     return float((count * np.log(count)).sum())
 
 
@@ -118,7 +118,7 @@ def off_in_columns(
 
 
 def _drawn_columns(values: Floats, sizes: Counts, parents: Flags, fixed: Flags, functions: bool) -> list[Floats]:
-    """Tables from the DAG. Numbers: predictions plus random residuals. Levels: those of rows with near predictions."""
+    """Tables from the DAG. Numbers: prediction plus random residual. Levels: those of rows with similar predictions."""
     n, generators = len(values), list(_generators(values))
     tables = [values.copy() for _ in generators]
     for v in (v for v in _causes_first(parents) if not fixed[v]):
@@ -160,7 +160,7 @@ def _indicators(column: Floats, size: int) -> Floats:
 
 def _moments(values: Floats, sizes: Counts) -> tuple[Floats, Floats]:
     """(4, c, c) correlations of columns with columns, squares and third powers, and of squares with squares; and the
-    variance of each product in one row. A column of levels counts as the indicators of its levels.
+    variance over rows of the products that they average. A column of levels counts as the indicators of its levels.
     """
     sized = zip(values.T, sizes, strict=True)
     parts = [_indicators(column, size) if size else column[:, None] for column, size in sized]

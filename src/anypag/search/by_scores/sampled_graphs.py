@@ -30,7 +30,7 @@ PairStates = npt.NDArray[np.uint8]
 
 
 class PairChange(NamedTuple):
-    """A change of `pair` in the graphs where another pair changes: its new `state`, and the `share` with that state."""
+    """A change of `pair` in graphs where another pair changes: its new `state`, and the `share` of them with it."""
 
     pair: int
     state: int

@@ -71,8 +71,8 @@ def with_design(marks: Marks, facts: Facts) -> Marks:
 
 
 def needs_mags(facts: Facts) -> bool:
-    """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? In other path
-    diagrams a pair may lack an edge or `<->` that the MAG has. No context lacks a `<->`, as nothing acts on contexts.
+    """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? A path
+    diagram may lack edges and `<->` that its MAG has (but no `<->` with a context, because nothing acts on contexts).
     """
     others = ~facts.design
     return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))
@@ -161,8 +161,8 @@ def near_mag(pag: Marks, strength: Floats) -> Marks:
     """A maximal ancestral graph with the edges of a PAG, as many of its marks as possible, and few extra edges.
 
     Edges get their states one by one, those of the greatest `strength` first. An edge gets the state that keeps the
-    graph ancestral and differs least from the PAG's marks. A circle fits every mark. Of several such states,
-    a directed edge is preferred. Last, edges join nodes with an inducing path, because the graph must be maximal.
+    graph ancestral and differs least from the PAG's marks. A circle fits every mark. Of several such states, a directed
+    edge is preferred. Last, nodes with an inducing path between them are joined, because the graph must be maximal.
     """
     n = len(pag)
     marks = np.zeros((n, n), np.uint8)

@@ -1,9 +1,9 @@
 """Candidate separating sets: the two pools of each edge, and their subsets in the order of `_kernels.candidates`.
 
-The pool of X for an edge X–Y is PDSep_r(X, Y) of Rohekar et al. (2020): the nodes that a PDS-walk (Possible-D-Sep) of
-at most r edges reaches from X. The candidates are the r-subsets of either pool. Sets with the least mean distance come
-first (the d̂ of the paper). Of sets with equal means, those of X's pool come first. The nodes of a pool are sorted by
-distance, then by dependence on X and Y. Sets are made on demand, so a million sets cost nothing until they are tested.
+The pool of X for an edge X–Y is PDSep_r(X, Y) of Rohekar et al. (2020): the nodes that a PDS-walk (`docs/algorithm.md`)
+of at most r edges reaches from X. The candidates are the r-subsets of either pool. Sets with the least mean distance
+come first (the d̂ of the paper). Of sets with equal means, those of X's pool come first. The nodes of a pool are sorted
+by distance, then by dependence on X and Y. Sets are made on demand, so they cost nothing until they are tested.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def no_pools(x: Indices, y: Indices) -> Pools:
 
 def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: PDSep, look: Look = do_nothing) -> Pools:
     """The pools of ICD: PDSep_r, the nodes on PDS-walks of length ≤ r that lie on a path between x and y. Nodes known
-    to be no cause of x, of y or of selection are left out.
+    to cause neither x nor y nor selection are left out.
     """
     if walks.r == 0:
         return no_pools(x, y)
@@ -118,7 +118,7 @@ def possible_d_sep_pools(state: State, problem: Problem, look: Look = do_nothing
 def _node_pools(
     first: Counts, nodes: Indices, not_anterior: Flags, on_paths: State | None, look: Look, x: Indices, y: Indices
 ) -> Pools:
-    """The pools of nodes listed for x and for y; with `on_paths` only nodes on a path from x to y in that graph."""
+    """Pools from the lists of nodes for x and for y; with `on_paths` only nodes on a path from x to y in that graph."""
     start = block = of_edges = np.empty(0, np.int64)
     if on_paths is not None:
         start, block = on_paths.skeleton.start, on_paths.blocks.of_edge
@@ -142,7 +142,7 @@ Needed = Callable[[Counts, Queries], Flags]  # (edge of each question, questions
 
 
 class Candidates:
-    """The candidate sets of the edges with `is_open`, in blocks, without sets that the filter `needed` rejects."""
+    """The candidate sets of the edges with `is_open`, in batches, without sets that the filter `needed` rejects."""
 
     def __init__(
         self, x: Indices, y: Indices, r: int, pools: Pools, is_open: Flags, needed: Needed | None = None

@@ -2,7 +2,7 @@
 
 - FCI: an adjacency phase with neighbours as condition sets, then a phase with subsets of Possible-D-Sep, then R0–R10.
   Until the last step all marks are circles: missing edges are right after every step, marks only at the end.
-- Anytime FCI (Spirtes 2001): FCI with one cap n on *every* condition set, for n = 0, 1, 2, ...; each n gives a graph.
+- Anytime FCI (Spirtes 2001): FCI with sets of at most n nodes in *both* phases; a graph for each n = 0, 1, 2, ...
 - RFCI (Colombo et al. 2012): the adjacency phase, then checked orientation. No missing edge, arrowhead or tail is
   wrong, but some edges may stay that FCI would remove.
 
@@ -37,7 +37,7 @@ from anypag.search.progress import Tick, no_tick
 from anypag.search.state import State, StepInfo, first_state
 from anypag.threads import Look, do_nothing
 
-LONG = 60.0  # a warning is given if the phase may take more seconds than this
+LONG = 60.0  # a warning is given if the Possible-D-Sep phase may take more seconds than this
 
 PoolsOf = Callable[[State, Problem, Look], PoolsOfEdges]
 

@@ -2,13 +2,13 @@
 
 It begins with the adjacency phase of FCI, whose separating sets are minimal. An edge that is then left although its
 ends can be separated is a D-separating link. Links are recognised by arrowheads. If adding a node to a separating set
-destroys the independence, the node is no ancestor of pair and set, so their edges point at it. A link X <-> Y has
-arrowheads at both ends, and each end has another edge of this kind (`possible_links`). The set that separates X and Y
-starts as X, Y and some neighbours of each. The separating sets of every two of its nodes are added until nothing
-changes (the hierarchy); then X and Y are left out. At the end R0–R10 orient without these arrowheads.
+destroys the independence, the node is no ancestor of the pair or the set, so their edges with it have arrowheads at it.
+A link X <-> Y has arrowheads at both ends, and each end is on another `<->` (`possible_links`). The set that separates
+X and Y starts as X, Y and some neighbours of each. The separating sets of every two of its nodes are added until
+nothing changes (the hierarchy); then X and Y are left out. At the end R0–R10 orient without these arrowheads.
 
-A round tests all links in the graph as it was before. Rounds are repeated until one removes no link. Missing edges are
-right after every step. All marks are circles until the last step sets them.
+A round tests all possible links in the graph as it was before the round. Rounds are repeated until one removes no link.
+Missing edges are right after every step. All marks are circles until the last step sets them.
 """
 
 from __future__ import annotations

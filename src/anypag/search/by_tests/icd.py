@@ -7,15 +7,15 @@ exact test); the next step finds more of them.
 
 Algorithm 1 as printed does not guarantee this. Three changes repair it: the graph is frozen while an iteration runs,
 separating sets are made minimal, and orientation is checked (`by_tests.checked_orientation`). With reliable marks fewer
-sets need to be tried: walks end at tails, nodes that cannot be ancestors of X or Y are left out, and an edge is settled
-once one of its two pools has fewer than r nodes, because no set of r nodes can separate it any more. For tests that
-take one question at a time one of the two pools is enough (`by_tests.one_side`). `docs/algorithm.md` has proofs.
+sets need to be tried: a walk has no tail at an inner node, nodes that cannot be ancestors of X or Y are left out, and
+an edge is settled once one of its two pools has fewer than r nodes, because no set of r nodes can separate it any more.
+For tests that take one question at a time one pool is enough (`by_tests.one_side`). `docs/algorithm.md` has proofs.
 
 `paper_step` is Algorithm 1 as published, for reproduction (`method="icd-paper"`). An edge is removed before the next
-pair is tested. Candidates are the sets of exactly r nodes within PDS distance r, by Definition 1 alone; "within" means
-at most r (the text of the paper also says "less than r"). The first separating set is taken, and orientation is not
-checked. With a perfect oracle the final graph is right on every graph of up to 5 nodes, but **the anytime promise does
-not hold**: a stopped run can show wrong arrowheads (`docs/algorithm.md` has an example with 10 nodes).
+pair is tested. Candidates are all sets of exactly r nodes within PDS distance r (Definition 1); "within" means at most
+r (the text of the paper also says "less than r"). The first separating set is taken, and orientation is not checked.
+With a perfect oracle the final graph is right for every graph of up to 5 nodes, but **the anytime promise does not
+hold**: a stopped run can show wrong arrowheads (`docs/algorithm.md` has an example with 10 nodes).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     before each batch of tests; an exception in it abandons the step and leaves `state` unchanged.
     """
     inquiry = Inquiry(problem, state.r + 1, tick, state)  # line 2 of Algorithm 1
-    seen = None if problem.test.batch > 1 else sizes_seen(state)  # one question at a time: one side is enough
+    seen = None if problem.test.batch > 1 else sizes_seen(state)  # one question at a time: one pool is enough
     before = state if seen is None else replace(state, seen_sizes=seen)
     test_some = partial(_test_pdsep_sets, state, inquiry, seen)  # lines 10 to 14
     most_singles = most_sets(problem, inquiry.r) if inquiry.r == 1 and seen is None else None

@@ -7,9 +7,9 @@ most k (`docs/algorithm.md`), so it is tried when this side tests sets of k node
 its pool the edge is settled. An edge may stay longer than with both sides, but the graph's claims are just as right.
 
 Superfluous sets are skipped. Let Z be a candidate for the edge A–B and R a subset of Z. Suppose R separates A from
-every other member of Z, or R and B together do. Then Z separates A and B only if R does (`docs/algorithm.md`). R itself
-is tested before Z if its members are neighbours of the end whose pool the sets come from. Only separations known at the
-start of the iteration are used, so the result does not depend on the order of questions or on stops.
+every member of Z outside R, or R with B added does. Then Z separates A and B only if R does (`docs/algorithm.md`). R
+itself is tested before Z if its members are neighbours of the end whose pool the sets come from. Only separations known
+at the start of the iteration are used, so the result does not depend on the order of questions or on stops.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _sizes_within(pools: Pools, r: int) -> Counts:
 
 
 def _cost(within: Counts, done: Counts) -> Floats:
-    """(m, 2) the cost of each side: its untested sets, plus a small term for the size of its pool."""
+    """(m, 2) the cost of each side: the number of its untested sets, plus a small term for the size of its pool."""
     from scipy.special import comb
 
     sizes = np.arange(within.shape[2])

@@ -87,7 +87,7 @@ def without_separated(
 
     `test_some` tests some edges given the r-subsets of their pools. `shrunk` makes separating sets minimal; without it
     all smaller sets from the same pools must have been tried. `most_singles` may be given if pools are neighbours in
-    the same block: for r = 1 a single pass then tests all edges with at most this many nodes in their pools.
+    the edge's biconnected block: for r = 1 one pass then tests all edges with at most this many nodes in their pools.
     """
     if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
         return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
@@ -169,7 +169,7 @@ def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
 
 
 def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
-    """The edges with at most `max_sets` pool nodes, tested by a pass given each node; None if no pass can do it."""
+    """Tests edges with at most `max_sets` pool nodes by a pass, given each node alone; None if no pass can do it."""
     problem = inquiry.problem
     passes = inquiry.passes
     if passes is None or problem.facts is not None or problem.choices.sepset != "largest-p":
