@@ -366,7 +366,7 @@ def test_nothing_is_assumed_of_the_distribution_of_contexts() -> None:
     result = ap.learn(ap.pooled(sets(300), assumptions="12"), method="bayes", effort=0.01)
     assert not any(result.misfit_told)
     with mock.patch.object(ap.Result, "misfit", Misfit(None, 0.5, (("A", "B"), ("B", "C")))):
-        assert "".join(result.misfit_told).endswith("Do not rely on them.")
+        assert "".join(result.misfit_told).endswith("Do not rely on the probabilities.")
 
 
 def test_reasons_of_a_graph_by_scores_are_found_by_the_same_rules() -> None:

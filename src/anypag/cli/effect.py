@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 WHY_SMALLER = (
-    "In this graph these are as valid as the set above, which has all allowed columns that may cause CAUSE or OUTCOME."
+    "In this graph each is as valid as the set above, which has all allowed columns that may cause CAUSE or OUTCOME."
 )
 MOST_SETS = 5  # how many minimal sets are listed
 
@@ -63,9 +63,9 @@ def effect(
         within NAMES: Adjust for these columns only: names with commas between.
         no_selection_bias: Without selection bias: no variable affects who is in the sample.
         data FILE: A table to estimate the effect from; - is standard input. It is read with the options of `learn`,
-            unless others are given here. Rows with gaps in columns that the effect needs are left out. After
-            a search of several data sets: the file of the observed one, a file with all of them, or a file for each:
-            --data observed=a.csv --data drug=b.csv.
+            unless others are given here. Rows with gaps in columns that the effect needs are left out. After a search
+            of several data sets: the file of the observed set (without an intervention), one file with the rows of all
+            sets, or a file for each set: --data observed=a.csv --data drug=b.csv.
         model: linear treats columns as numbers, tables treats values as levels, mixed treats each column by its kind.
         learner LEARNER: A cross-fitted learner in place of straight lines: splines, or the import path of a regressor
             (sklearn.ensemble.RandomForestRegressor). Give two, with a comma between, for the outcome and for the cause.

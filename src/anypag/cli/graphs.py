@@ -97,7 +97,7 @@ def convert(
 def compare(learned: Path, other: Path, *, terminal: Terminal) -> ExitCode:
     """List the edges in which a learned graph differs from the true one, and count them.
 
-    A file that `anypag learn` wrote is never taken for the truth: for two such files only the differences are listed.
+    For two .json files that `anypag learn` wrote, neither of which is the truth, only the differences are listed.
 
     Args:
         learned LEARNED: The learned graph.

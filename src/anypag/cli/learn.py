@@ -52,7 +52,7 @@ def learn(
 ) -> ExitCode:
     """Learn a graph (a PAG) from a table, or from several data sets.
 
-    If the tests are right, the claims of the graph are true after every iteration. Contradictory claims are reported.
+    If the tests are right, the claims of the graph are true after every iteration of tests (methods auto and icd).
     If Ctrl-C, SIGTERM or a budget ends the run, the last graph is written to every output asked for (exit code 3).
     Ctrl-C twice within a second stops at once. Pictures and reports are drawn last, after all other outputs; a signal
     ends the drawing too.
@@ -69,7 +69,8 @@ def learn(
             learned), .csv (edge table), .svg, .png, .pdf, .html (report), .txt, .dot, .tetrad, .dagitty.
         report FILE: Write the report to this file: one HTML page that works without a network.
         bootstrap N: Also search N resamples of the rows, and report how often each edge is found.
-        resample WAY: For --bootstrap: bootstrap (rows with replacement) or half (half the rows; complementary pairs).
+        resample WAY: For --bootstrap: bootstrap (rows with replacement) or half (half of the rows; resamples come
+            in pairs that share no row).
         seed N: For --bootstrap: the seed of all random numbers; default 0.
         cluster NAME: For --bootstrap: a column that says which rows are drawn together (a person, a school).
             This column is left out of the search.
@@ -192,7 +193,7 @@ def _ended(run: Callable[[], Result], terminal: Terminal, data: Any) -> Ending:
 def _run_search(
     search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock, is_kept: bool
 ) -> Result:
-    """The result of a search, which is shown on the terminal. With `is_kept`, graphs for effects are sampled too."""
+    """The result of a search, whose steps are printed. With `is_kept`, graphs for effects are sampled too."""
     from anypag.run.engine import learned, may_draw, with_draws
 
     with shown_on(terminal, choices, interrupts, clock) as listeners:

@@ -23,8 +23,8 @@ from anypag.errors import ParameterError
 
 HELP = "Learn what causes what from data when some causes were never measured: anytime causal discovery."
 EPILOG = (
-    "Exit codes: 0 complete; 1 the data or a file cannot be used, or another error; 2 usage; 3 stopped early with a "
-    "valid result; 130 interrupted before there was any result."
+    "Exit codes: 0 complete; 1 the data or a file cannot be used, or another error; 2 an option or argument is wrong; "
+    "3 stopped early with a valid result; 130 interrupted before there was any result."
 )
 COMMANDS = {
     "learn": "learn",

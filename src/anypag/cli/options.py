@@ -91,11 +91,11 @@ class SetOptions:
 
     Args:
         context COLUMN: The column that says under which conditions (experiments, hospitals) a row was recorded.
-        observed NAME: For several data sets: the one without an intervention, with which others are compared. By
+        observed NAME: For several data sets: the set without an intervention, with which the others are compared. By
             default it is the first one, or with --context the one of the first row.
-        assumptions WHICH: For several data sets: the valid assumptions of Joint Causal Inference: 1 (no variable is a
-            cause of the contexts), 12 (and nothing hidden is a cause of a context and a variable) or 123 (and the
-            contexts depend on each other only by design).
+        assumptions WHICH: For several data sets: what is assumed of the columns that tell them apart (contexts): 1 (no
+            variable causes a context), 12 (and nothing hidden causes a context and a variable) or 123 (and contexts
+            depend on each other only by design), as in Joint Causal Inference.
         contexts_test WAY: For several data sets: the variables that an experiment acts on are found from the rows of
             all sets (all), or of its own set and the observed set (pairwise, for sets of very different sizes).
     """

@@ -57,7 +57,7 @@ def learn_series(
         time COLUMN: The column of times: numbers, or dates such as 2020-01-31, 2020-01, 2020Q1. Without it,
             the rows must be in the order of time.
         unit COLUMN: In a panel: the column that says which unit (a person, a country) a row is from.
-        selection_bias: Allow that the processes affect which times or units are in the table.
+        selection_bias: Allow for processes that affect which times or units are in the table.
         bootstrap N: Also search N resamples, and report how often each edge is found. Units are resampled in a panel,
             else blocks of consecutive times.
         seed N: For --bootstrap: the seed of all random numbers.

@@ -230,4 +230,4 @@ def tell_stability(terminal: Terminal, result: Result) -> None:
     failed, more = stability.failures[:3], len(stability.failures) - 3
     terminal.lines((f"Resample {failure.k} gave no graph: {failure.why}" for failure in failed), "yellow")
     if more > 0:
-        terminal.line(f"{more} more gave no graph either; --json and .json files list them all.", "yellow")
+        terminal.line(f"{more} more resamples gave no graph; --json and .json files list them all.", "yellow")

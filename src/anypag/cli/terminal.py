@@ -182,7 +182,7 @@ def guarded_streams() -> Iterator[None]:
 
 @contextmanager
 def panics_held(path: Path) -> Iterator[None]:
-    """A context that holds back what libraries write to standard error on a binary file; AnypagError discards it."""
+    """A context that holds back what libraries print on standard error about a binary file; dropped on AnypagError."""
     from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError
 

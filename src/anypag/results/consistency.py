@@ -30,8 +30,8 @@ WHAT_TO_DO = (
 
 @dataclass(frozen=True)
 class Consistency:
-    """Whether all claims of a graph can be true. `valid` is None if this is undecided, as it may be with marks from
-    knowledge. `note` may say why it is undecided, or that the list of contradictions is incomplete.
+    """Whether all claims of a graph can be true. `valid` is None if this is undecided (marks from knowledge can be the
+    reason). `note` may say why it is undecided, or that the list of contradictions is incomplete.
     """
 
     valid: bool | None
@@ -40,7 +40,7 @@ class Consistency:
     behind: str = "tests"  # what the graph rests on (tests, scores, knowledge), for the sentence about a contradiction
 
     def lines(self, most: int = 3) -> list[str]:
-        """The contradictions, the note and advice, one sentence a line; empty without contradictions and note."""
+        """The contradictions, the note and advice, one sentence a line; empty if there are neither."""
         found = self.contradictions
         if not found:
             return [self.note] if self.note else []

@@ -34,8 +34,8 @@ COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive
 """(limit, words) for log-probability differences. For twice the difference Kass and Raftery (1995) have 2, 6 and 10."""
 
 _SAY_SELECTION = (
-    "a variable that is no cause by this statement may still be a cause of being in the sample, so it may have tails; "
-    "say `a !~> selection`, `selection before tier k` or selection_bias=False if you know that it is no such cause"
+    "a variable that is no cause by this statement may still affect who is in the sample, so it may have tails; if you "
+    "know that it does not, say `a !~> selection`, `selection before tier k` or selection_bias=False"
 )
 _SAY_NOT_SELECTED = (
     "two hidden causes of being in the sample look like one common cause among selected cases; "

@@ -239,8 +239,8 @@ class Misfit:
         if not found:
             return ()
         why, what_to_do = zip(*found, strict=True)
-        told = f"This table does not fit what the probabilities assume: {'; '.join(why)}. Do not rely on them."
-        return (f"{told} {' '.join(what_to_do)}".rstrip(),)
+        told = f"This table does not fit what the probabilities assume: {'; '.join(why)}."
+        return (f"{told} Do not rely on the probabilities. {' '.join(what_to_do)}".rstrip(),)
 
     def _reasons(self, how_to_pool: str) -> Iterator[tuple[str, str]]:
         """The reasons why the table does not fit, each with a remedy."""

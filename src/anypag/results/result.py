@@ -92,7 +92,7 @@ class Result:
     chosen: Chosen | None = None
     """What `method="auto"` stands for, and why; None if the method was named."""
     before_scores: Result | None = field(default=None, repr=False)
-    """The result of the tests, if scores continued the search from it."""
+    """The result of the search by tests, if a search by scores continued from it."""
 
     @property
     def from_scores(self) -> bool:
@@ -108,8 +108,8 @@ class Result:
 
     @property
     def by_tests(self) -> Result | None:
-        """The search by tests with all its evidence: separating sets, p-values, iterations, rules. It is this result
-        if its graph comes from tests, and None for methods that use scores from the start.
+        """The result of the search by tests, with separating sets, p-values, iterations and rules. It is this result
+        itself if its graph comes from tests, and None for methods that use scores from the start.
         """
         if self.from_scores:
             return self.before_scores
@@ -181,7 +181,7 @@ class Result:
 
     @property
     def strengths(self) -> Mapping[tuple[str, str], str]:
-        """How strong edges are, in a few words (correlations, or an association), by their pairs of names."""
+        """How strong edges are, in a few words (correlations, or an association), by the names of their two ends."""
         return self.grounds.strengths
 
     @property
@@ -241,7 +241,7 @@ class Result:
         is_pooled = self.choices.knowledge is not None and bool(self.choices.knowledge.contexts)
         told = self.misfit.lines("" if is_pooled else how_to_pool) if self.misfit else ()
         names = [k.name for k in (self.audit.kinds if told and self.audit else ()) if "order not used" in k.reason]
-        ask = f"If the levels of {listed(names, 3)} are in order, call them ordinal; if they count, continuous (kinds)."
+        ask = f"Say the kinds of {listed(names, 3)}: ordinal if levels have an order, continuous if they are amounts."
         return (f"{told[0]} {ask}",) if names else told
 
     def kept_p(self, a: str, b: str) -> float:

@@ -107,9 +107,8 @@ def _left_over(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
     worst = max(large.values(), key=abs)
     lag = windows.window.max_lag
     message = (
-        f"{counted(lag, 'lag')} {'leaves' if lag == 1 else 'leave'} residuals of {listed(list(large), 5)} that are "
-        f"autocorrelated (up to {worst:.2f}): the memory of these processes is longer than the window, so there "
-        "may be too many edges."
+        f"After a regression on {counted(lag, 'lag')} the residuals of {listed(list(large), 5)} are autocorrelated (up "
+        f"to {worst:.2f}): the memory of these processes is longer than the window, so there may be too many edges."
     )
     return [warning("memory", large, message, Sentence("Raise ", Option("max_lag"), "."))]
 

@@ -65,7 +65,7 @@ class SummaryEdge(NamedTuple):
 
     @property
     def marks(self) -> tuple[Mark, Mark]:
-        """Marks at a and b: a tail if this process is a cause at some lag, an arrowhead if at no lag, else a circle."""
+        """The mark at each of a and b: a tail if it is a cause at some lag, an arrowhead if at none, else a circle."""
         return self._mark(self.a), self._mark(self.b)
 
     def _mark(self, process: str) -> Mark:
@@ -115,7 +115,7 @@ def edge_line(edge: SeriesEdge) -> str:
 class Response(NamedTuple):
     """How an outcome changes, step by step, after a process is set one unit higher at one time.
 
-    Lags beyond the window are left out. Later values of the process that was set follow from the intervention.
+    Lags beyond the window are left out. Later values of the process are not set: they may change as a consequence.
     """
 
     cause: str

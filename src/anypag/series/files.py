@@ -86,7 +86,7 @@ svg{max-width:100%;height:auto}
 """
 ASSUMED = (
     "What causes what, and how strongly, is the same at all times (the series are stationary).",
-    "Causes act within the window, or through processes in it; older values act as hidden causes.",
+    "Values from before the window are not in the graph; where they act on values in it, they count as hidden causes.",
     "No value causes an earlier one, and causes do not run in a circle within one time.",
     "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
 )
@@ -155,7 +155,7 @@ def drawn(result: SeriesResult, what: str) -> tuple[geometry.Picture, Legend]:
 
 
 def summary_picture(result: SeriesResult) -> geometry.Picture:
-    """The picture of the processes. Two processes are joined by a line for each direction in time and for lag 0."""
+    """The picture of the processes. A pair has up to 3 lines: a before b, b before a, and both at one time (lag 0)."""
     own = {one.a: _lags(one.edges) for one in result.summary if one.a == one.b}
     names = (*result.window.contexts, *result.window.processes)
     shown = {name: f"{name} ({own[name]})" if name in own else name for name in names}

@@ -1,8 +1,8 @@
 """The search of `by_scores.auto` for time series: all copies of a pair of nodes in time have the same edge.
 
 Markov chains of graphs change and score only the latest copy of a pair, which stands for all copies. The score is that
-of the latest slice given the past. The edges within the past are therefore fixed in a chain: each node of the past is a
-cause of all later nodes there. These edges are left out of a sampled graph; its other edges are copied back in time.
+of the latest slice (the processes at lag 0) given the past. So edges within the past are fixed in a chain: each node of
+the past is a cause of all later ones in it. These edges are left out of sampled graphs; the others are copied back.
 """
 
 from __future__ import annotations

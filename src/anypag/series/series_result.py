@@ -35,8 +35,8 @@ MAY_BE_SELECTED = "The processes may affect which times were recorded."
 IN_SETS = "It is assumed that the processes do not affect which times and data sets were recorded."
 SURE = 0.75
 """A mark of sampled graphs with a smaller probability is shown as a circle. On development systems of
-`benchmarks/series.py` (seeds from 5000) 93 % of the marks shown are right. These are 71 % of the marks that a perfect
-test gives.
+`benchmarks/series.py` (seeds from 5000) 93 % of the marks shown are right, and 71 % of the marks that a perfect test
+gives are shown.
 """
 
 

@@ -82,7 +82,7 @@ class WindowState(State):
 
     @cached_property
     def blocks(self) -> GraphBlocks:
-        """One block for all edges. Earlier values may link nodes, so a separating node may lie on no path here."""
+        """One block for all edges: values before the window may link any two nodes of it."""
         return GraphBlocks(np.zeros(2 * self.n_edges, np.int64), np.array([self.n]))
 
 
@@ -150,8 +150,8 @@ def _with_neighbours(state: State, inquiry: Inquiry) -> State:
 
 
 def _own_past(state: WindowState, x: Indices, y: Indices, causes: Flags | None) -> Indices:
-    """(m, 2) for each edge x–y, the copies of x and of y one step earlier. A copy is -1 if it lies outside the window,
-    or is the other end of the edge. It is also -1 unless it causes its node by `causes` (None: can cause it by marks).
+    """(m, 2) for each edge x–y, the copies of x and of y one step earlier; -1 for a copy that lies outside the window,
+    is the other end of the edge, or does not cause its node by `causes` (None: cannot cause it, by the marks).
     """
     columns = []
     for node, other in ((x, y), (y, x)):

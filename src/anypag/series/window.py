@@ -5,8 +5,8 @@ processes. Causal relations do not change in time, so a claim about a pair of no
 pair, which are shifted in time. The latest copy of a pair has its later node at lag 0. Searches test or score this
 copy, because it has the most past in the window.
 
-Contexts of several data sets (`anypag.pooled`) do not change in time, so each is one node. Contexts have the last
-numbers and come first in time. A claim about a context and a process holds for the process at every lag.
+A context is a column that tells data sets apart (`anypag.pooled`). It does not change in time, so it is one node.
+Contexts have the last numbers and come first in time. What holds for a context and a process holds at every lag.
 """
 
 from __future__ import annotations

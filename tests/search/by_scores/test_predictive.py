@@ -102,7 +102,7 @@ def test_a_misfit_is_said_before_the_graph_and_kept_in_files(tmp_path: Path) -> 
     result = ap.learn(table, method="bayes", effort=0.1)
     (line,) = result.misfit_told
     assert line.startswith("This table does not fit what the probabilities assume: ")
-    assert "Do not rely on them." in line and 'choose the test "additive"' in line
+    assert "Do not rely on the probabilities." in line and 'choose the test "additive"' in line
     assert str(result).index(line) < str(result).index("x o-")
     assert line in unescape(result._repr_html_()) and content(result, None)["consistency"]["banner"][0] == line
     result.save(tmp_path / "x.json")
@@ -145,7 +145,7 @@ def test_a_misfit_of_a_scale_asks_whether_its_levels_are_in_order() -> None:
     result = ap.learn(table, method="bayes", effort=0.1)
     with mock.patch.object(ap.Result, "misfit", Misfit(None, 0.5, (("x", "y"), ("y", "z")))):
         assert result.misfit_told[0].endswith(
-            " If the levels of 'x', 'y', 'z' are in order, call them ordinal; if they count, continuous (kinds)."
+            " Say the kinds of 'x', 'y', 'z': ordinal if levels have an order, continuous if they are amounts."
         )
         told = ap.learn(chain(0.0), method="bayes", effort=0.1).misfit_told
         assert told and "ordinal" not in told[0]
