@@ -265,7 +265,7 @@ def test_what_stands_in_the_way_is_told_whatever_the_columns_are() -> None:
     assert found.possible.entries == ()
     assert found.possible.untold in str(found)
     assert " graphs with these independences.\n" in str(found), "no colon where nothing follows"
-    assert "these columns are of both" in found.to_dict()["possible"]["untold"]
+    assert "some are continuous, some discrete" in found.to_dict()["possible"]["untold"]
     told = ask("stress", "cancer", data=health(500, 0)).possible
     assert told is not None
     assert told.entries

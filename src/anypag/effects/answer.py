@@ -230,7 +230,7 @@ class Effect:
             cluster: a column, or a value for each row, that says which rows belong together. Standard errors,
                 resamples, folds and draws are then by cluster; the search itself took rows as independent.
             confounding: also report how the estimate moves if arrows hide common causes, which correlate the noises of
-                an arrow's nodes by up to this much (0.7, say). Only for sampled graphs with linear draws.
+                an arrow's nodes by up to this much (0.7, say). Only with sampled graphs, not with tables or a learner.
 
         Returns:
             The answer with `draws` if graphs were sampled. By one graph, the answer has `estimate` and `interval` if

@@ -167,7 +167,7 @@ class AllDraws(NamedTuple):
 
     rows: LinearColumns
     draws: Floats  # (m, c, c)
-    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by causes: graphs already drawn, and `if_causal`
+    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by causes: the graphs done, and draws by `if_causal`
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:

@@ -81,7 +81,7 @@ def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """The clause on graphs with the edge as it was before knowledge or doubt changed its marks; empty if neither did."""
+    """The clause on graphs with the edge before knowledge or doubt changed its marks; empty if neither did."""
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""

@@ -28,11 +28,11 @@ from anypag.graphs.text import quote
 MOST_COMPARED = 20_000  # straight lines and splines are compared in at most this many rows, evenly spaced
 FAR = 2.0  # a note says that straight lines and a learner differ if they are more standard errors apart than this
 LEAST_EACH = 5
-"""The least number of rows per weight of the splines. With 5 rows, up to 2% of tables with straight relations seem
-curved, and standard errors are 1.3 times too small. With 1 row, 40% seem curved, and they are 3 times too small.
+"""The least number of rows per coefficient of the splines. With 5, up to 2% of tables with straight relations seem
+curved, and standard errors are 1.3 times too small. With 1, 40% seem curved, and the errors are 3 times too small.
 """
 BANDS = 4  # to report an effect by group, a column of numbers is divided into this many groups of equal size
-FEW_ROWS = f"No AIPW interval: in simulations it was reliable only from {learners.LEAST_ROWS:,} rows on."
+FEW_ROWS = f"No doubly robust (AIPW) interval: in simulations reliable only from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ class Adjustment:
         """Why AIPW gives no interval; empty if it gives one."""
         if self.scores.clipped > learners.MOST_CLIPPED:
             return (
-                f"No AIPW interval: for {self.scores.clipped:.0%} of rows one level of {self.cause} is almost certain "
-                "given the columns adjusted for, so hardly any row like them has the other level (no overlap)."
+                f"No doubly robust (AIPW) interval: for {self.scores.clipped:.0%} of rows one level of {self.cause} is "
+                "almost certain given the columns adjusted for, so hardly any such row has the other one (no overlap)."
             )
         return FEW_ROWS if self.levels is not None and self.part.n < learners.LEAST_ROWS else ""
 
@@ -201,7 +201,7 @@ class Robustness:
     value_of_interval: float  # the least such share with which the interval contains 0
     e_value: float
     e_value_of_interval: float  # the least such ratio with which the interval holds "no effect"; 1 if it already does
-    adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: the set of the class it is for
+    adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: the set adjusted for
 
     def __str__(self) -> str:
         begin = "To"

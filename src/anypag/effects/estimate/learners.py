@@ -31,7 +31,7 @@ MOST_STEPS = 30  # of Newton's method in a logistic regression
 
 One = Regressor | Callable[[], Regressor]
 Learner = str | One | tuple[str | One, str | One]
-"""Cubic splines ("splines"); a regressor, as of scikit-learn; a function that makes one; the import name of such a
+"""Cubic splines ("splines"); a regressor of scikit-learn, say; a function that makes one; the import name of a
 regressor or function; or a pair of these, for the outcome and for the cause."""
 
 
@@ -257,7 +257,7 @@ def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
 
 NO_LEARNER = (
     f'The option {Option("learner")} is "splines"; a regressor with fit and predict; a function that makes one; the '
-    'import name of either ("sklearn.ensemble.RandomForestRegressor"); or a pair of these, for outcome and cause. Got '
+    'import name of one ("sklearn.ensemble.RandomForestRegressor"); or a pair of these, for outcome and cause. Got '
 )
 
 
