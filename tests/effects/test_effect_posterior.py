@@ -270,8 +270,7 @@ def test_what_is_assumed_stands_beside_the_answer_without_it() -> None:
     assert found.assumed == ("age !<-> smoking",) and found.unassumed is not None
     assert found.p_identified > 0.7 > 0.1 > found.unassumed.p_identified
     assert found.unassumed.by_class == result.effect("age", "smoking", data=data).by_class
-    assert "Assumed: age !<-> smoking." in str(found)
-    assert "Without that: " in str(found) and "over the graphs that allow one, age raises smoking" in str(found)
+    assert all(told in str(found) for told in ("Assumed: age !<-> smoking.", "Without that", "one, age raises smoking"))
     with pytest.raises(ap.AnypagError, match='method="auto"'):
         ap.learn(data, method="icd", selection_bias=False).effect(
             "age", "smoking", data=data, assume="age !<-> smoking"
