@@ -265,7 +265,7 @@ def test_what_stands_in_the_way_is_told_whatever_the_columns_are() -> None:
     assert found.possible.entries == ()
     assert found.possible.untold in str(found)
     assert " graphs with these independences.\n" in str(found), "no colon where nothing follows"
-    assert "these columns are of both" in found.to_dict()["possible"]["untold"]
+    assert "some are continuous, some discrete" in found.to_dict()["possible"]["untold"]
     told = ask("stress", "cancer", data=health(500, 0)).possible
     assert told is not None
     assert told.entries
@@ -283,7 +283,7 @@ def test_a_linear_model_takes_two_levels_as_numbers_if_it_is_told_to() -> None:
     [
         ({"smoking": np.arange(9.0)}, {}, "There is no column"),
         ({**health(50, 0), "cancer": np.ones(50)}, {"model": "linear"}, "'cancer' has one value only"),
-        ({**health(50, 0), "age": np.full(50, np.nan)}, {}, "0 rows without missing values"),
+        ({**health(50, 0), "age": np.full(50, np.nan)}, {}, "without missing values in its columns; there are 0"),
         ({**health(50, 0), "age": health(50, 0)["smoking"]}, {}, "'smoking' is determined by 'age'"),
         (health(50, 0), {"model": "magic"}, "got 'magic'"),
         (health(50, 0), {"level": 1.5}, "level between 0 and 1"),

@@ -411,7 +411,7 @@ def test_hidden_causes_move_what_is_open_and_nothing_that_is_identified() -> Non
     line = open_one.sampled.lines[0]  # type: ignore[union-attr]
     assert line.if_hidden is not None and line.if_causal is not None
     assert line.if_hidden.high - line.if_hidden.low > 3 * (line.if_causal.high - line.if_causal.low)
-    assert "noises correlate by up to 0.7" in str(open_one)
+    assert "noises correlate by up to ±0.7" in str(open_one)
 
 
 def test_hidden_causes_are_those_of_linear_systems_of_sampled_graphs() -> None:
@@ -460,4 +460,4 @@ def test_draws_are_partially_linear_where_two_levels_have_no_interval() -> None:
     data = study(400, levels=True, curve=0.0)
     found = learned(data, test="mixed").effect("dose", "harm", data=data, learner="splines")
     assert found.if_causal is not None and found.if_causal.low < 0.5 < found.if_causal.high
-    assert "from 2,000 rows on. The draws come from the partially linear estimate." in str(found)
+    assert "from 2,000 rows on. So draws come from the partially linear estimate." in str(found)

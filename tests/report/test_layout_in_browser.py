@@ -135,7 +135,7 @@ def test_the_table_begins_with_what_comes_again_most_often_with_its_share(page: 
 
 
 def test_the_page_says_how_to_read_an_effect(page: webdriver.Chrome) -> None:
-    assert "a second one for the effect of one on the other" in page.find_element("id", "told").text
+    assert "a second variable for the effects between the two" in page.find_element("id", "told").text
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_the_table_of_a_search_by_score_has_probabilities_and_nothing_empty(
     browser: webdriver.Chrome, sampled: Path
 ) -> None:
     open_file(browser, sampled)
-    assert "One below 0.50 can appear here" in browser.find_element("id", "told").text
+    assert "An edge below 0.50 can appear here" in browser.find_element("id", "told").text
     headings = run(browser, "return [...document.querySelectorAll('#table th')].map(e => e.textContent)")
     assert headings == ["Pair", "Probability", "Joined at all", "Correlation"]
     rows = "return [...document.querySelectorAll('#table tbody tr')].map(r => [...r.cells].map(c => c.textContent))"

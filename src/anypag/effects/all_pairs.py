@@ -32,8 +32,8 @@ def effects_of_all_pairs(
         result: the result of a search that sampled graphs (`method="auto"`).
         data: a table to draw the effects from; without it only shares of graphs are given. Curved effects
             (`test="additive"`) are estimated with splines; they are None if no sampled graph has an adjustment set, or
-            if splines cannot use the columns. With several data sets (`anypag.pooled`) the rows of the observed set are
-            used; for the effect of a context, also the rows of the sets that are compared with the observed set.
+            if splines cannot use the columns. With several data sets (`anypag.pooled`) the rows of the observed (first)
+            set are used, for a context (a column that tells sets apart) also those of the sets compared with it.
         selection_bias: False says that the sample is not selected. The default is the choice of the search.
 
     >>> import anypag as ap
@@ -66,7 +66,7 @@ def effects_of(
     data = None if data is None else in_sets(data, result.reading, result.pag.names, result.sets)
     contexts, n_sets = (data.contexts, len(data.sets)) if isinstance(data, Pooled) else ((), 0)
     for cause, outcome in pairs:
-        of_sets = tuple(name for name in (cause, outcome) if name in contexts)  # their effects compare data sets
+        of_sets = tuple(name for name in (cause, outcome) if name in contexts)  # effects of contexts compare data sets
         has_rows = data is not None and not (of_sets and n_sets == 1)
         if first is None or (has_rows and of_sets not in ready):
             answer = effect(result, cause, outcome, selection_bias=selection_bias)

@@ -45,9 +45,9 @@ class Effect:
         cause: the variables that are set.
         outcome: the variables whose change is asked for.
         given: the variables conditioned on.
-        status: by one graph "zero" (no effect), "adjustment" (identified, by adjusting for a set), "formula"
-            (identified, by a formula) or "unidentified". By sampled graphs "zero" (at least 95 % exclude an effect, at
-            each penalty per edge), "unidentified" (at least half leave it open, or none identifies it) or "identified".
+        status: by one graph "zero" (no effect), "adjustment" (identified by a set), "formula" (identified by a formula)
+            or "unidentified". By sampled graphs "zero" (95 % or more exclude an effect, also of those sampled with a
+            lower penalty per edge), "unidentified" (half or more leave it open, or none identifies it) or "identified".
         reason: the reason for the status, in words.
         adjustment_set: the canonical set: all possible ancestors of cause, outcome and conditions that may be adjusted
             for; None if there is no adjustment set. `smallest_set` and `minimal_sets` give smaller sets that are
@@ -57,13 +57,13 @@ class Effect:
         numbers: the estimate with its model, rows and notes, where data were given; see `estimate` and `interval`.
         association: with data and status "zero": the association of causes and outcomes in the rows, with an interval.
             The zero itself has no interval, because it follows from the graph.
-        possible: the range of an unidentified effect, over the members of the graph's class, where data were given.
+        possible: with data, the range of an unidentified effect over the graph's class (graphs with its independences).
         notes: sentences about limits of the answer.
         sampled: shares of sampled graphs, and draws of the effect where data were given (`method="auto"`).
-        graph_answer: with `sampled`, the answer of the result's single graph; None if that graph is not reliable.
+        graph_answer: with `sampled`, the answer of the result's single graph; None if it gives none (`notes` says why).
         along: the effect in the groups of a column (`by`), where data were given.
-        robustness: how strong a hidden cause must be to explain the estimate away, where data were given; with sampled
-            graphs, for the adjustment set of the largest class that allows an effect.
+        robustness: how strong a hidden cause must be to make the estimate 0, where data were given; with sampled
+            graphs, for the most frequent class that allows an effect and has an adjustment set.
         assumed: the statements of `assume`, which this answer assumes besides the knowledge of the search.
         unassumed: the answer without the statements in `assumed`.
     """
@@ -96,10 +96,10 @@ class Effect:
     @property
     def estimate(self) -> float | Entries | tuple[DrawnEffect, ...] | None:
         """The change of the outcome's mean if the cause is set one unit higher, or from its first level to its second.
-        For several causes, outcomes or levels, and for tables: a tuple with one line for each number.
+        For several causes, outcomes or levels, and for tables by one graph: a tuple with an entry for each number.
 
-        With sampled graphs, the median of `draws`; the printed answer begins with `if_causal` instead. None without
-        data. Also None if one graph answers "zero" (see `association`) or "unidentified" (see `possible`).
+        With sampled graphs, the median of `draws`; the first printed line has `if_causal` instead. None without data.
+        Also None if one graph answers "zero" (see `association`) or "unidentified" (see `possible`).
         """
         if self.sampled is not None:
             return self.sampled.estimate
@@ -109,7 +109,7 @@ class Effect:
 
     @property
     def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
-        """The ends of the interval of the estimate; one pair per line if the estimate has several lines.
+        """The ends of the interval of the estimate; a tuple of such pairs if the estimate is a tuple.
 
         With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included. None without data. Also None if
         one graph answers "zero" or "unidentified", because nothing was estimated.
@@ -138,12 +138,12 @@ class Effect:
 
     @property
     def by_class(self) -> tuple[ClassGroup, ...]:
-        """At most three groups of sampled classes that share verdict and adjustment set, the largest group first."""
+        """At most three groups of sampled classes with the same verdict and adjustment set, the largest group first."""
         return () if self.sampled is None else self.sampled.by_class
 
     @property
     def draws(self) -> Floats | None:
-        """(m,) draws of the effect, one per sampled graph; None without data, or if `estimate` has several lines."""
+        """(m,) draws of the effect, one per sampled graph; None without these or data, or if `estimate` is a tuple."""
         return None if self._line is None else self._line.draws
 
     @property
@@ -215,22 +215,22 @@ class Effect:
             model: "linear", "tables" or "mixed"; the default is linear if all columns of the effect are continuous,
                 tables if all are discrete, mixed (regression with indicators of levels) if the outcome is continuous
                 and other columns are discrete.
-            adjust_for: your own adjustment set; with sampled graphs, see `numbers`. The default is the canonical set
-                for a linear or mixed model, and a smallest set for tables: larger sets leave many cells empty.
+            adjust_for: your own adjustment set (with sampled graphs: no draws, see `numbers`). The default is the
+                canonical set for a linear or mixed model, a smallest set for tables: larger sets leave cells empty.
             resamples: bootstrap resamples for the interval; 0 for no interval.
             level: the confidence level, which is the share of intervals that cover the true effect.
             seed: of the resampling, and of the folds of a learner.
-            learner: in place of straight lines: "splines", a regressor with `fit` and `predict` (of scikit-learn, say),
-                a function that makes one, the name to import either by, or a pair: one for the outcome, one for the
-                cause. The estimate is cross-fitted in five folds. It is partially linear, or doubly robust (AIPW) for a
-                cause with two levels. AIPW gives an interval only if the groups overlap and there are enough rows. A
-                learner needs one cause, one outcome and an adjustment set.
-            by: also report the effect in groups of rows: one for each level of this column, or four bands of its
-                numbers. Splines are used if no learner is named.
+            learner: in place of straight lines: "splines"; a regressor with `fit` and `predict` (of scikit-learn, say);
+                a function that makes one; the import name of such a regressor or function; or a pair of these, for
+                outcome and cause. The estimate is cross-fitted in five folds. It is partially linear, or doubly robust
+                (AIPW) for a cause with two levels; AIPW gives an interval only from 2,000 rows on, if the two groups
+                overlap. A learner needs one cause, one outcome, no conditions and an adjustment set.
+            by: also report the effect in groups of rows: one for each level of this column, or four groups of about
+                equal size if it is continuous. Splines are used if no learner is named.
             cluster: a column, or a value for each row, that says which rows belong together. Standard errors,
                 resamples, folds and draws are then by cluster; the search itself took rows as independent.
-            confounding: with sampled linear systems, also report how the estimate moves if arrows hide common causes.
-                Such causes correlate the noises of the two nodes of an arrow by up to this much (0.7, say).
+            confounding: also report how the estimate moves if arrows hide common causes, which correlate the noises of
+                an arrow's nodes by up to this much (0.7, say). Only with sampled graphs, not with tables or a learner.
 
         Returns:
             The answer with `draws` if graphs were sampled. By one graph, the answer has `estimate` and `interval` if

@@ -70,24 +70,24 @@ def effect(
         graph: the result of a search, or a graph (PAG, MAG or DAG).
         cause: the variable that is set, or several.
         outcome: the variable whose change is asked for, or several.
-        given: variables to condition on; the answer is the effect in groups that these define.
+        given: variables to condition on; the answer is the effect in each group that their values define.
         within: search for adjustment sets among these columns only.
         selection_bias: False says that the sample is not selected. The default is the choice of the search; for a bare
             PAG or MAG it is True. If the sample may be selected, "adjustment" and "zero" hold among those in the
-            sample. Formulas are refused, and so are MAGs, DAGs, and results with knowledge unless graphs were sampled.
+            sample. Formulas are refused, and so are MAGs, DAGs and, unless graphs were sampled, results with knowledge.
         data: a table to estimate from; see `Effect.estimated` for more choices. With several data sets
-            (`anypag.pooled`) the effect is that in the observed set, and its rows are used. The effect of a context
-            compares the sets that the context tells apart, and uses their rows. One table of all sets, with the
-            column that tells them apart, or a table of the observed set, is accepted too.
+            (`anypag.pooled`) the effect is that in the observed set (the first), and its rows are used. The effect of a
+            context (a column that tells sets apart) compares the sets it tells apart, and uses their rows. A table of
+            the observed set is accepted too, and so is one of all sets with the column that tells them apart.
         model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed" (regression
             with indicators of levels); the default follows from their kinds.
         assume: statements in the form of `Knowledge.from_text`, assumed besides those of the search: "smoking !<->
             cancer" says that nothing hidden is a cause of both. Graphs are sampled again from `data` with these
-            assumptions: the result must have sampled graphs (`method="auto"`). `unassumed` is the answer without these.
+            assumptions: the result must have sampled graphs (`method="auto"`). `unassumed` is the answer without them.
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
         by: also report the effect in the groups of this column.
-        cluster: which rows belong together: a column of `data`, or a value for each row.
-        confounding: also report how far the estimate moves if arrows hide common causes of this strength (0.7, say).
+        cluster: a column of `data`, or a value for each row, that says which rows belong together.
+        confounding: also report how far the estimate moves if arrows hide common causes (see `Effect.estimated`).
 
     Returns:
         The status ("zero", "adjustment", "formula" or "unidentified"; "identified" only by sampled graphs), the reason

@@ -26,8 +26,8 @@ MOST_SETS = 3  # at most this many adjustment sets are fitted: the most frequent
 ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
 NO_SET = ("A learner needs an adjustment set, and this effect has none: leave out ", Option("learner"), ".")
 NOT_HIDDEN = (
-    f"The option {Option('confounding')} is a correlation between 0 and 1, for draws of linear systems; tables of "
-    "levels and learners do not use it."
+    f"The option {Option('confounding')} is a correlation between 0 and 1. It goes with draws of linear systems, not "
+    "with tables of levels or a learner."
 )
 
 
@@ -95,7 +95,7 @@ class Adjusting:
     def _drawn_by_learner(
         self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner
     ) -> SampledEffect:
-        """The effect with draws: normal around an estimate with a graph's adjustment set; 0 without a directed path."""
+        """The effect with draws: normal around the estimate with the set of each graph; 0 without a directed path."""
         question, classes, seed = sampled.question, sampled.question.classes, self.sampling.seed
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
         of_graph = [sets[k] for k in classes.of.tolist()]
@@ -118,7 +118,7 @@ class Adjusting:
         draws[is_zero] = 0.0
         first = fits[chosen[0]]
         line = DrawnEffect(first.column, DrawnColumn(first.outcome), draws, if_causal[~is_zero])
-        notes = [f"{fits[z].why_no_interval} The draws come from the partially linear estimate." for z in unsure[:1]]
+        notes = [f"{fits[z].why_no_interval} So draws come from the partially linear estimate." for z in unsure[:1]]
         return replace(sampled.with_lines((line,), first.part.n), notes=tuple(notes))
 
     def _fitted(self, causal: CausalGraph, way: Between, z: NodeSet, table: Table) -> Adjustment:
@@ -143,7 +143,7 @@ def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet
 
 
 def _set_of_class(sampled: SampledEffect, k: int, within: NodeSet) -> tuple[CausalGraph, NodeSet | None]:
-    """The graph of class k and its adjustment set; for an open effect, a member without hidden causes and its set."""
+    """The graph of class k and its adjustment set; if open, those of a member where no arrow hides a cause."""
     question = sampled.question
     causal, z = question.classes.classes[k].causal, question.verdicts[k].z
     if question.said[k] != "open":

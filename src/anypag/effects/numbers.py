@@ -46,8 +46,8 @@ SAME_ROWS = (
     'them. Draws over sampled graphs (method="auto"; --method auto on the command line) account for this.'
 )
 NEEDS_SAMPLED_GRAPHS = (
-    f"The option {Option('confounding')} needs sampled linear systems: search with {Option('method', 'auto')}. "
-    "With the estimate of one graph, look at its robustness value instead."
+    f"The option {Option('confounding')} needs draws over sampled graphs: search with {Option('method', 'auto')}. "
+    "For the estimate of one graph, look at its robustness value instead."
 )
 IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
 ACROSS_SETS = "This compares the sets {sets}: the numbers come from their {n:,} rows."
@@ -57,7 +57,7 @@ NO_GROUP = "{name!r} is a context: it has one value in each data set, so it cann
 
 
 class RowsUsed(NamedTuple):
-    """The rows that numbers come from, their clusters, notes about the rows, and contexts that are constant in them."""
+    """The rows behind numbers, their clusters, notes, and contexts (columns that tell sets apart) constant in them."""
 
     table: Table
     cluster: Any = None

@@ -129,9 +129,9 @@ def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
     more = f" and {len(edges) - MOST_EDGES} more" if len(edges) > MOST_EDGES else ""
     doubt = f" ({'; '.join(map(str, edges[:MOST_EDGES]))}{more})" if edges else ""
     raise GraphError(
-        "If the sample may have been selected, a tail or a circle may stand for a cause of being in the "
-        f"sample{doubt}, and effects cannot be read from the graph, not even among those in the sample. If selection "
-        f"does not act here, say {Option('selection_bias', False)}."
+        "If the sample may have been selected, a variable with a tail or a circle may affect being in the "
+        f"sample{doubt}, so effects cannot be read from the graph, not even among those in the sample. If the sample "
+        f"is not selected, say {Option('selection_bias', False)}."
     )
 
 

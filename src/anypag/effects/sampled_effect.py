@@ -21,7 +21,7 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95  # "zero": at each penalty per edge, the classes of at least this share of graphs exclude an effect
+SURE_OF_NONE = 0.95  # "zero": this share of graphs excludes an effect, also of those with a lower penalty per edge
 MOSTLY_OPEN = 0.5  # status "unidentified": the classes of at least this share of graphs leave the effect open
 
 
@@ -29,12 +29,12 @@ MOSTLY_OPEN = 0.5  # status "unidentified": the classes of at least this share o
 class SampledEffect:
     """An effect by sampled graphs: shares of graphs and, with data, draws."""
 
-    n: int  # the number of graphs that count in shares; draws use all graphs (`SampledClasses.counts`)
+    n: int  # the graphs behind the shares; draws also use those sampled with a lower penalty per edge
     p_zero: float  # the share whose class says that there is no effect
     p_identified: float  # the share whose class identifies the effect
     p_open: float  # the share whose class leaves the effect open
     by_class: tuple[ClassGroup, ...]  # at most three groups of classes with the same verdict, the largest first
-    lines: tuple[DrawnEffect, ...] = ()  # with data, a line for each number
+    lines: tuple[DrawnEffect, ...] = ()  # with data, the draws of each number
     rows: int = 0  # with data, the number of rows behind the draws
     notes: tuple[str, ...] = ()  # sentences about limits of the draws
     is_curved: bool = False  # were the graphs scored with curves, so that numbers come from a learner?
@@ -44,7 +44,7 @@ class SampledEffect:
 
     @property
     def status(self) -> Literal["zero", "identified", "unidentified"]:
-        """The status by shares of graphs. For "zero", graphs of both penalties per edge must agree."""
+        """The status by shares of graphs. For "zero", graphs sampled with a lower penalty per edge must agree."""
         at_lower = self.question.zero_at_lower_price
         if self.p_zero >= SURE_OF_NONE and (at_lower is None or at_lower >= SURE_OF_NONE):
             return "zero"
@@ -113,8 +113,8 @@ def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
     shown = [(line.if_causal_draws, "sampled graphs that allow an effect") for line in lines]
     shown += [(lines[0].draws, "sampled graphs")] if len(lines) == 1 else []
     missing, n, of = max((int(np.isnan(draws).sum()), len(draws), of) for draws, of in shown)
-    why = " A graph gives no number if a cause affects a condition in it." if given else ""
-    return [f"Of {n:,} {of} {missing:,} gave no number and were left out.{why}"] if missing else []
+    why = " A graph in which a cause affects a condition gives no number." if given else ""
+    return [f"{missing:,} of {n:,} {of} gave no number and were left out.{why}"] if missing else []
 
 
 def _as_numbers_told(table: Table) -> list[str]:
@@ -138,11 +138,11 @@ def headline(found: SampledEffect, heading: str) -> str:
     if not spans:
         rest = f"{share(found.p_identified)} identify it, {share(found.p_open)} leave it open"
         return f"{heading}: {none}, {rest}."
-    if len(found.lines) == 1:
-        return f"{_told(found.lines[0], spans[0])}{condition}; {none}."
-    least, most = (end(span.estimate for span in spans) for end in (min, max))
-    numbers = f"{len(found.lines)} numbers below, from {number(least)} to {number(most)}"
-    return f"{heading}: {numbers}{condition}; {none}."
+    least, most = (number(end(span.estimate for span in spans)) for end in (min, max))
+    is_one, numbers = len(found.lines) == 1, f"{len(found.lines)} numbers below, from {least} to {most}"
+    answer = f"{_told(found.lines[0], spans[0]) if is_one else numbers}{condition}"
+    answer = f"{none}; over the graphs that allow one, {answer}." if found.p_zero else f"{answer}; {none}."
+    return answer if is_one else f"{heading}: {answer}"
 
 
 def _told(line: DrawnEffect, span: Span) -> str:
@@ -164,7 +164,7 @@ def told(found: SampledEffect) -> list[str]:
     elif found.lines and found.lines[0].span is not None and str(found.lines[0].span) != str(found.lines[0].if_causal):
         lines.append(f"Over all sampled graphs, with 0 for those without an effect: {found.lines[0].span}.")
     lines += [
-        f"If arrows hide common causes where they may (noises correlate by up to {found.confounding:g} either way), "
+        f"If arrows hide common causes where they may (noises correlate by up to ±{found.confounding:g}), "
         f"{line.label}: {line.if_hidden}."
         for line in found.lines
         if line.if_hidden is not None
@@ -181,7 +181,7 @@ def _limits(found: SampledEffect) -> list[str]:
         lines.append(f"Of graphs sampled with a lower penalty per edge, {share(at_lower)} say that there is no effect.")
     if found.rows and found.lines:
         least = smallest_seen(found.rows, 1 if found.is_discrete else len(found.question.classes.names))
-        lines.append(f"With {found.rows:,} rows, effects below {least:.2g} standard units would mostly not be seen.")
+        lines.append(f"With {found.rows:,} rows, edges with a partial correlation below {least:.2g} are mostly missed.")
     return lines
 
 

@@ -31,7 +31,7 @@ MOST_GROUPS = 3  # how many groups of classes are listed
 class ClassGroup(NamedTuple):
     """Sampled classes with the same verdict and adjustment set for an effect."""
 
-    share: float  # of the sampled graphs that count in shares
+    share: float  # of the sampled graphs, without those sampled with a lower penalty per edge
     verdict: str
     adjustment_set: tuple[str, ...] | None
     mean: float | None = None  # with data, the mean draw of these graphs
@@ -78,7 +78,7 @@ class Question:
 
     @property
     def zero_at_lower_price(self) -> float | None:
-        """The share of "zero" among the graphs sampled with a lower penalty per edge; None if there are none."""
+        """The share of "zero" among the graphs sampled with a lower penalty per edge; None without such graphs."""
         at_lower = ~self.classes.counts
         return float(self.graphs_of("zero")[at_lower].mean()) if at_lower.any() else None
 
@@ -117,7 +117,7 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs, and of those whose class allows an effect: for an open class, from `if_causal`."""
+        """Draws of all graphs, and of those whose class allows an effect: for an open one, by `members_if_causal`."""
         classes = self.classes
         drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
         at, diagrams = classes.members_if_causal(self.x, is_open)
@@ -167,7 +167,7 @@ class AllDraws(NamedTuple):
 
     rows: LinearColumns
     draws: Floats  # (m, c, c)
-    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by cause: graphs drawn so far; draws if no arrow hides a cause
+    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by causes: the graphs done, and draws by `if_causal`
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:
@@ -177,7 +177,7 @@ class AllDraws(NamedTuple):
         return cls(rows, rows.drawn(classes.diagrams, classes.place, everyone, everyone), {})
 
     def if_causal(self, classes: SampledClasses, x: NodeSet, at: Counts) -> Floats:
-        """(k, columns of x, c) draws of members whose arrows hide no common cause; `draws` if a class has none."""
+        """(k, columns of x, c) draws of members whose arrows hide no common cause; `draws` without such a member."""
         causes, everyone = self.rows.places(x), np.arange(len(self.rows.columns))
         if x not in self.of_members:
             self.of_members[x] = np.zeros(len(classes), np.bool_), self.draws[:, causes].copy()
@@ -189,7 +189,7 @@ class AllDraws(NamedTuple):
         return np.asarray(found[at])
 
 
-Shared = AllDraws | LevelTable  # computed once for many questions to the same rows
+Shared = AllDraws | LevelTable  # computed once for many questions about the same rows
 
 QUANTILES = (0.025, 0.5, 0.975)
 LEAST_DRAWS = 20  # fewer draws give no interval: the ends of a 95 % interval would be single draws
@@ -222,8 +222,8 @@ class DrawnEffect:
     cause: DrawnColumn  # the column that is set: a variable, or one level of it in place of the first
     outcome: DrawnColumn  # the column whose change is measured: a variable, or one level of it
     draws: Floats = field(repr=False)  # (m,) one for each sampled graph, zeros included; NaN if a graph gives none
-    if_causal_draws: Floats = field(repr=False)  # if no arrow hides a cause; for graphs whose class allows an effect
-    hidden_draws: Floats | None = field(default=None, repr=False)  # if arrows hide causes; for the same graphs
+    if_causal_draws: Floats = field(repr=False)  # of graphs whose class allows an effect, if no arrow hides a cause
+    hidden_draws: Floats | None = field(default=None, repr=False)  # of the same graphs, if arrows hide causes
     group: str = ""  # in tables, the levels of the conditions, in words
 
     @property

@@ -149,7 +149,7 @@ impossible arrows.
 
 
 def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
-    """The sentence that names an experiment that decided a mark of an edge, and the rule; empty if none did."""
+    """The sentence on the context (a column that tells data sets apart) and rule that decided a mark, if any did."""
     known = None if facts.learned is None else facts.learned.choices.knowledge
     contexts = set(known.contexts) if known else set()
     if not contexts or {edge.a, edge.b} & contexts:

@@ -15,7 +15,7 @@ from anypag.results.result import Result
 HEDGES = ((0.95, ""), (0.8, "Very probably: "), (0.5, "Probably: "), (0.0, "Perhaps: "))  # least probability, hedge
 LIKELY = 0.5  # for a less likely edge the probability of any edge between the two is shown too
 WHY_UNLIKELY = (
-    f"The graph is chosen as a whole, so an edge below {LIKELY:.2f} may be listed; "
+    f"The graph is chosen as a whole, so an edge with a probability below {LIKELY:.2f} may be listed; "
     '"joined" is the probability of any edge between the two, and explain names the other forms of such an edge.'
 )
 
@@ -81,7 +81,7 @@ def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """The clause on graphs with the edge as it was before knowledge or low certainty; empty if neither changed it."""
+    """The clause on graphs with the edge before knowledge or doubt changed its marks; empty if neither did."""
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""
@@ -134,8 +134,8 @@ class Probable(NamedTuple):
 
 
 def probable_graphs(result: Result) -> tuple[Probable, ...]:
-    """The most probable graphs, most probable first; empty without samples. If knowledge or low certainty changed an
-    edge of the answer, its earlier marks are compared, because sampled graphs do not have such changes.
+    """The most probable graphs, most probable first; empty without samples. If an edge of the answer was changed (see
+    `Probabilities.as_sampled`), its marks before that are compared, because sampled graphs have no such changes.
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C"), 500, seed=1)
@@ -170,4 +170,4 @@ def about_probable(result: Result) -> Iterator[str]:
     if not said.hidden:
         yield "Only graphs without hidden causes were sampled."
     if said.as_sampled:
-        yield "The answer is compared as it was before prior knowledge or low certainty changed its marks."
+        yield "The answer is compared as it was before prior knowledge changed marks, or doubt made them circles."

@@ -126,7 +126,7 @@ LIKELY = 0.5  # a context is said to act on a variable if their edge has at leas
 
 
 class ActsOn(NamedTuple):
-    """Whether a context acts on a variable."""
+    """Whether a context (a variable that says which data set a row is from) acts on a variable."""
 
     context: str
     variable: str

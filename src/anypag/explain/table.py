@@ -39,8 +39,8 @@ it. `given` is the separating set, and `r` the iteration that found it. `rule_fr
 or of no edge, by sampled graphs (if any). `p_cause` is the share of sampled graphs whose equivalence class has
 `from` as a cause of `to` in every member, `p_no_cause` in no member; `p_open` is the rest. `contradiction` names claims
 that cannot be true together with this one. If rows were resampled, `resamples` counts the resamples that gave a graph.
-`same` is the share of these with the same edge (or also with no edge), `joined` the share with any edge, `else_mostly`
-the most frequent other edge (`none` for no edge).
+`same` is the share of these resamples with the same edge (for a pair without one, with none too), `joined` that with
+any edge, `else_mostly` the most frequent other edge (`none` for no edge).
 """
 
 

@@ -36,7 +36,7 @@ def draws_svg(draws: Floats | None, shares: tuple[float, float, float]) -> str:
 
 
 def _density(known: Floats) -> list[str]:
-    """Bars of the draws that are not 0, a line with a knob for those that are 0, and the median with its interval."""
+    """Bars of the draws that are not 0, a line with a dot for those that are 0, and the median with its interval."""
     low, middle, high = np.quantile(known, (0.025, 0.5, 0.975))
     first, last = min(float(np.quantile(known, 0.005)), 0.0), max(float(np.quantile(known, 0.995)), 0.0)
     width = (last - first) or 1.0

@@ -1,4 +1,4 @@
-"""The legend of a picture, and where the numbers of edges are placed."""
+"""The legend of a picture, and the places of the numbers beside edges: probabilities, or shares of resamples."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@
   const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
   const sampledOf = new Map(content.effects.sampled.map(row => [row[0] + " on " + row[1], row]));
   const lastFrame = frames.length - 1;
-  // The lines that contradict each other (in the last frame), and for each frame the lines that were withdrawn later.
+  // The lines that contradict each other (in the last frame), and for each frame the lines with a mark that was withdrawn later.
   const { consistency } = content, doubted = new Set(consistency.lines);
   const withdrawnAt = consistency.withdrawn.map(list => new Set(list));
   const isDoubted = k => frame === lastFrame && doubted.has(k);
@@ -121,14 +121,14 @@
     return [make("h2", {}, "What you see"), ...content.left_out.map(sentence => paragraph(sentence, "left-out")),
       paragraph("Each box is a column of the table. A line joins two that stay related whatever others are held fixed. Its ends say "
         + "what causes what: at an arrowhead the variable is no cause of the other, at a plain end it is one, at a circle these data "
-        + "cannot tell. Two arrowheads: something not measured is behind both."),
-      ...(consistency.if_right ? [paragraph(consistency.if_right + " the graph claims only what follows from them, and on data they err.")] : []),
+        + "cannot tell. Two arrowheads: something not measured acts on both. If the sample may be selected, ends say less: see \"How to read it\"."),
+      ...(consistency.if_right ? [paragraph(consistency.if_right.replace(":", ",") + " so is all that the graph claims. On data both can be wrong.")] : []),
       ...(content.resamples ? [paragraph("Numbers: the share of the resamples that have the same edge.")]
         : content.probable ? [paragraph("Numbers: the probability of the edge."
-          + (content.probable.has_unlikely ? " One below 0.50 can appear here, because the answer is one whole graph that must fit together; "
-          + "a click names the other forms it may have." : ""))] : []),
-      paragraph("Click an edge to read why it is there, a variable to see its edges, and a second one for the effect of one on the "
-        + "other. The slider shows " + (content.by_scores ? "the best graph after every step of the search"
+          + (content.probable.has_unlikely ? " An edge below 0.50 can appear here, because the answer is chosen as a whole graph; "
+          + "a click on it names the other forms that it may have." : ""))] : []),
+      paragraph("Click an edge to read why it is there, a variable to see its edges, and then a second variable for the effects "
+        + "between the two. The slider shows " + (content.by_scores ? "the best graph after every step of the search"
         : "how larger condition sets (more variables held fixed in a test) sharpened the graph") + ".", "soft")];
   }
 

@@ -141,9 +141,9 @@ def with_hidden_causes(
 ) -> Floats:
     """New weights of a linear system whose open arrows hide common causes; the observed distribution stays the same.
 
-    An arrow a → b can hide a common cause if a has no `<->`, and all parents of a are parents of b. The noise e of a
-    is a minus its weighted parents. So new weights of a and its parents can cancel d · e in the noise of b. The
-    correlation of the two noises is drawn between ±`strength`. `weights[j, i]`: the weight of i in the equation of j.
+    An arrow a → b can hide a common cause if a has no `<->`, and all parents of a are parents of b. The cause
+    adds d · e to b's noise, where e is the noise of a (a minus its weighted parents); new weights of a and its parents
+    cancel this. d is set by a correlation drawn within ±`strength`. `weights[j, i]`: weight of i in the equation of j.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
     for a, b in np.argwhere(arrow & open_arrows):

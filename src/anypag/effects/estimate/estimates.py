@@ -19,7 +19,7 @@ EstimateModel = Model | Literal["partially linear", "doubly robust"]  # the last
 
 NOT_WEIGHTED = (
     f"Rows are weighted here. {Option('learner')}, {Option('by')} and {Option('cluster')} cannot use weights: leave "
-    f"them out. Draws from tables of levels cannot use weights either: search by tests ({Option('method', 'icd')})."
+    f"these options out. Draws from tables of levels cannot either: search by tests ({Option('method', 'icd')})."
 )
 
 

@@ -28,11 +28,11 @@ from anypag.graphs.text import quote
 MOST_COMPARED = 20_000  # straight lines and splines are compared in at most this many rows, evenly spaced
 FAR = 2.0  # a note says that straight lines and a learner differ if they are more standard errors apart than this
 LEAST_EACH = 5
-"""The least number of rows per weight of the splines. With 5 rows, up to 2% of tables with straight relations seem
-curved, and standard errors are 1.3 times too small. With 1 row, 40% seem curved, and they are 3 times too small.
+"""The least number of rows per coefficient of the splines. With 5, up to 2% of tables with straight relations seem
+curved, and standard errors are 1.3 times too small. With 1, 40% seem curved, and the errors are 3 times too small.
 """
 BANDS = 4  # to report an effect by group, a column of numbers is divided into this many groups of equal size
-FEW_ROWS = f"No interval: in simulations AIPW intervals were reliable only from {learners.LEAST_ROWS:,} rows on."
+FEW_ROWS = f"No doubly robust (AIPW) interval: in simulations reliable only from {learners.LEAST_ROWS:,} rows on."
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ class Adjustment:
         """Why AIPW gives no interval; empty if it gives one."""
         if self.scores.clipped > learners.MOST_CLIPPED:
             return (
-                f"No interval: for {self.scores.clipped:.0%} of the rows one level of {self.cause} is almost certain "
-                "given the columns adjusted for, so hardly any row like them has the other level (no overlap)."
+                f"No doubly robust (AIPW) interval: for {self.scores.clipped:.0%} of rows one level of {self.cause} is "
+                "almost certain given the columns adjusted for, so hardly any such row has the other one (no overlap)."
             )
         return FEW_ROWS if self.levels is not None and self.part.n < learners.LEAST_ROWS else ""
 
@@ -188,10 +188,10 @@ RATIO_OF_DIFFERENCE = 0.91  # a standardised difference d is about a risk ratio 
 
 @dataclass(frozen=True)
 class Robustness:
-    """How strong a hidden cause of both cause and outcome must be to explain an estimate away.
+    """How strong a hidden cause of both cause and outcome must be to make an estimate 0.
 
-    Adjusting leaves variance in cause and outcome. A hidden cause that explains the share `value` of each of these two
-    can make the estimate 0; with smaller shares of both it cannot (robustness value, Cinelli and Hazlett 2020).
+    Adjusting leaves variance in cause and outcome. A hidden cause that explains the share `value` of each of the two
+    variances can make the estimate 0; with smaller shares it cannot (robustness value, Cinelli and Hazlett 2020).
     `e_value` is the risk ratio that the hidden cause must have with both (VanderWeele and Ding 2017). It follows from
     the standardised mean difference (per standard deviation of a numeric cause) unless both have two levels.
     """
@@ -201,16 +201,16 @@ class Robustness:
     value_of_interval: float  # the least such share with which the interval contains 0
     e_value: float
     e_value_of_interval: float  # the least such ratio with which the interval holds "no effect"; 1 if it already does
-    adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: the set of the largest group
+    adjusting_for: tuple[str, ...] | None = None  # with sampled graphs: the set adjusted for
 
     def __str__(self) -> str:
         begin = "To"
         if self.adjusting_for is not None:
             z = with_and(tuple(map(quote, self.adjusting_for))) or "nothing"
-            begin = f"In the largest group with an effect, adjusting for {z}: to"
+            begin = f"In the most frequent class of graphs with an effect, adjusting for {z}: to"
         return (
-            f"{begin} explain this away a hidden cause must account for {self.value:.1%} of the remaining variance of "
-            f"both cause and outcome ({self.value_of_interval:.1%} for the interval to hold 0); E-value "
+            f"{begin} make the estimate 0, a hidden cause must explain {self.value:.1%} of the variance that adjusting "
+            f"leaves in both cause and outcome ({self.value_of_interval:.1%} for the interval to hold 0); E-value "
             f"{self.e_value:.2f} ({self.e_value_of_interval:.2f} for the interval)."
         )
 

@@ -118,7 +118,7 @@ def columns_of(causal: CausalGraph, table: Table, needed: NodeSet) -> tuple[Tabl
     Audit.of(infinity_findings(part.names, np.isinf(part.values).sum(axis=0))).require_usable()
     complete = complete_rows(part, part.names)
     if complete.sum() < 2:
-        raise DataError(f"There are {complete.sum()} rows without missing values in the columns that the effect needs.")
+        raise DataError(f"An effect needs 2 rows without missing values in its columns; there are {complete.sum()}.")
     return part.take_rows(complete), int((~complete).sum())
 
 

@@ -31,8 +31,8 @@ MOST_STEPS = 30  # of Newton's method in a logistic regression
 
 One = Regressor | Callable[[], Regressor]
 Learner = str | One | tuple[str | One, str | One]
-"""Cubic splines ("splines"); a regressor of scikit-learn, a function that makes one, or the name to import it by; or a
-pair of these, for the outcome and for the cause."""
+"""Cubic splines ("splines"); a regressor of scikit-learn, say; a function that makes one; the import name of a
+regressor or function; or a pair of these, for the outcome and for the cause."""
 
 
 class AdjustedRows(NamedTuple):
@@ -225,7 +225,7 @@ def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", seed: int = 
         for level in (0, 1):
             own = train & (rows.x == level)
             if own.sum() < 2:
-                raise DataError("One of the two groups has too few rows for a regression in every fold.")
+                raise DataError("One of the two levels of the cause has too few rows for a regression in every fold.")
             means.append(_predicted(of_outcome, rows.z[own], rows.y[own], z, seed))
         unset, setting = means
         correction = np.where(is_set, (rows.y[test] - setting) / chance, -(rows.y[test] - unset) / (1 - chance))
@@ -256,8 +256,8 @@ def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
 
 
 NO_LEARNER = (
-    f'The option {Option("learner")} is "splines", a regressor with fit and predict, a function that makes one, '
-    'the name of either ("sklearn.ensemble.RandomForestRegressor"), or a pair of these: for outcome and cause; got '
+    f'The option {Option("learner")} is "splines"; a regressor with fit and predict; a function that makes one; the '
+    'import name of one ("sklearn.ensemble.RandomForestRegressor"); or a pair of these, for outcome and cause. Got '
 )
 
 

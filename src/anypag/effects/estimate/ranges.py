@@ -38,7 +38,7 @@ class Members(NamedTuple):
 
 
 def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None) -> Members:
-    """All MAGs without `---` that have this PAG; a random sample if `most` or the tries do not suffice for all."""
+    """All MAGs without `---` that have this PAG; a random sample if `most` or the tries are too few."""
     search = _MemberWalk(pag.to_mag() if one is None else one)
     steps = search.from_marks(pag.marks)
     tried = islice(steps, STEPS_PER_MEMBER * most)
@@ -88,7 +88,7 @@ class _MemberWalk:
 
 
 UNTOLD = (
-    "The range is computed only for columns of one kind, and these columns are of both kinds. To treat levels as "
+    "The range is computed only for columns of one kind; here some are continuous, some discrete. To treat levels as "
     'numbers, which is right for columns with two levels, say model="linear" (--model linear on the command line).'
 )
 

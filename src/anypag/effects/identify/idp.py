@@ -124,7 +124,7 @@ def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) ->
 
 
 def _buckets_seen(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> tuple[NodeSet, NodeSet] | Torn:
-    """X and Z, after causes became conditions until no bucket is torn; the torn bucket if its causes cannot."""
+    """X and Z, after causes became conditions until no bucket is torn; the torn bucket if this fails."""
     while True:
         above = spread(causal.near.parents, y | z, causal.everyone & ~x)
         torn = [b for b in bucket_sets(causal.near, causal.everyone) if b & above and b & ~above]
