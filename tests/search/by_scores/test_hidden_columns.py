@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from resuming import stopped_and_resumed
 
 import anypag as ap
@@ -19,8 +23,9 @@ from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
 from anypag.search.by_scores.bayes import BayesState
 from anypag.search.by_scores.chain import marks_of
-from anypag.search.by_scores.hidden_columns import CompletedDAG, _merged, with_another, without_hidden
+from anypag.search.by_scores.hidden_columns import CompletedDAG, _merged, away_from, with_another, without_hidden
 from anypag.search.progress import Progress, no_tick
+from strategies import dags
 
 pytestmark = pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
 SHORT = 0.2
@@ -66,6 +71,54 @@ def test_a_hidden_cause_of_four_columns_is_found() -> None:
     assert [np.flatnonzero(children).tolist() for children in found.dag.children] == [[1, 2, 3, 4]]
     assert found.score > begun.score + 100
     assert found.hidden.shape == (1, 2000)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_hidden_cause_is_found_however_the_best_dag_has_an_edge_of_its_children(seed: int) -> None:
+    """a --> e and e --> a are equivalent without the hidden cause; with e --> a, a would be a collider."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.random(2000) < 0.5
+    often = ((0.2, 0.8), (0.25, 0.85), (0.15, 0.75), (0.3, 0.8))
+    data = {name: (rng.random(2000) < np.where(hidden, *p[::-1])) * 1 for name, p in zip("abcd", often, strict=True)}
+    data["e"] = (rng.random(2000) < np.where(data["a"] == 1, 0.75, 0.3)) * 1
+    result = ap.learn(data, method="bayes", effort=SHORT)
+    assert result.posterior is not None and result.posterior.n_levels == (2,)
+
+
+def equivalents(parents: np.ndarray) -> list[np.ndarray]:
+    """All DAGs with the same edges and the same unshielded colliders."""
+
+    def colliders(arrows: np.ndarray) -> set[tuple[int, int, int]]:
+        met = ((i, k, j) for k in range(len(arrows)) for i, j in combinations(np.flatnonzero(arrows[:, k]).tolist(), 2))
+        return {(i, k, j) for i, k, j in met if not (arrows[i, j] or arrows[j, i])}
+
+    found, edges = [], np.argwhere(parents)
+    for flips in product((False, True), repeat=len(edges)):
+        other = np.zeros_like(parents)
+        for (i, j), flip in zip(edges, flips, strict=True):
+            other[(j, i) if flip else (i, j)] = True
+        if not np.linalg.matrix_power(other.astype(int), len(other)).any() and colliders(other) == colliders(parents):
+            found.append(other)
+    return found
+
+
+@given(dags(most=6), st.integers(1, 63))
+def test_as_many_edges_as_an_equivalent_dag_allows_point_away_from_nodes(dag: ap.DAG, chosen: int) -> None:
+    parents = dag.adjacency != 0
+    nodes = (chosen >> np.arange(len(parents))) % 2 == 1
+    graph = nx.from_numpy_array(parents | parents.T)
+    steps = np.array(
+        [
+            min(
+                (nx.shortest_path_length(graph, i, j) for j in np.flatnonzero(nodes) if nx.has_path(graph, i, j)),
+                default=99,
+            )
+            for i in graph
+        ]
+    )
+    after = away_from(nodes, LatentDAG(parents, np.zeros((0, len(parents)), bool), ())).parents
+    towards = {other.tobytes(): int((other & (steps[:, None] > steps)).sum()) for other in equivalents(parents)}
+    assert towards[after.tobytes()] == min(towards.values())
 
 
 def test_the_graph_says_so() -> None:

@@ -18,7 +18,7 @@ from itertools import combinations
 
 import numpy as np
 
-from anypag.arrays import Flags
+from anypag.arrays import Counts, Flags
 from anypag.graphs.pag import DAG
 from anypag.graphs.projection import LatentDAG
 from anypag.knowledge.facts import Facts
@@ -117,10 +117,42 @@ def _proposals(dag: LatentDAG, discrete: DiscreteScore, facts: Facts) -> Iterato
     for clique in _cliques(_adjacent(dag) & few & few[:, None]):
         children = np.zeros(dag.n, np.bool_)
         children[list(clique)] = True
-        wider = replace(dag, n_levels=(*dag.n_levels, 2))
-        proposed = _with_children(wider, np.vstack([dag.children, children]), facts)
-        if not (dag.children == children).all(axis=1).any() and keeps_to(proposed, facts):
-            yield proposed
+        if (dag.children == children).all(axis=1).any():
+            continue
+        equivalent = [dag, *([away_from(children, dag)] if len(clique) > 2 else [])]
+        for one in {each.parents.tobytes(): each for each in equivalent}.values():
+            wider = replace(one, n_levels=(*dag.n_levels, 2))
+            proposed = _with_children(wider, np.vstack([dag.children, children]), facts)
+            if keeps_to(proposed, facts):
+                yield proposed
+
+
+def away_from(nodes: Flags, dag: LatentDAG) -> LatentDAG:
+    """An equivalent DAG with as many edges as possible reversed to point away from `nodes`.
+
+    An edge into a child of a new hidden cause makes this child a collider. Often the data do not tell how the edge
+    points; if the best DAG has it the wrong way, the right hidden cause scores badly. An edge a --> b can be reversed
+    if b has no parents but a and the parents of a (Chickering 1995).
+    """
+    causes, steps = dag.causes, _steps_from(nodes, dag.parents | dag.parents.T)
+    towards = np.argwhere(dag.parents & (steps[:, None] > steps))
+    while len(towards):
+        same = [(causes[:, a] == causes[:, b]).sum() == len(causes) - 1 for a, b in towards]
+        if not any(same):
+            break
+        a, b = towards[same.index(True)]
+        causes[a, b], causes[b, a] = False, True
+        towards = np.delete(towards, same.index(True), axis=0)
+    return replace(dag, parents=causes[: dag.n, : dag.n])
+
+
+def _steps_from(nodes: Flags, adjacent: Flags) -> Counts:
+    """The number of edges on the shortest path from `nodes`; the number of variables if there is no path."""
+    steps, reached = np.where(nodes, 0, len(nodes)), nodes
+    for step in range(1, len(nodes)):
+        reached = reached | adjacent[reached].any(axis=0)
+        steps[reached] = np.minimum(steps[reached], step)
+    return steps
 
 
 def _begun(dag: LatentDAG, others: HiddenLevels, completed: LatentScore) -> HiddenLevels:
