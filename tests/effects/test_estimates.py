@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,27 @@ def test_adjusting_for_a_set_of_ones_own() -> None:
     assert found.estimate != plain.estimated(health(5000, 0)).estimate
     with pytest.raises(ap.AnypagError, match="no adjustment set for the effect: stress"):
         plain.estimated(health(100, 0), adjust_for=["stress"])
+
+
+def test_a_set_of_ones_own_is_refused_where_none_can_identify_the_effect() -> None:
+    open_arrow = ap.PAG.from_string("smoking o-o cancer")
+    data = {name: health(100, 0)[name] for name in ("smoking", "cancer")}
+    with pytest.raises(ap.AnypagError, match="no adjustment set for the effect: no variable"):
+        ap.effect(open_arrow, "smoking", "cancer", selection_bias=False).estimated(data, adjust_for=[])
+
+
+def test_a_set_of_ones_own_after_sampling_is_for_the_single_graph() -> None:
+    data = health(2000, 0)
+    result = ap.learn(data, method="bayes", selection_bias=False, effort=0.3)
+    sampled = result.effect("smoking", "cancer")
+    found = sampled.estimated(data, adjust_for=["age"])
+    assert sampled.graph_answer is not None and found == sampled.graph_answer.estimated(data, adjust_for=["age"])
+    assert found.sampled is None and isinstance(found.estimate, float)
+    assert "The numbers adjust for 'age', as you asked." in str(found)
+    with pytest.raises(ap.AnypagError, match="sampled graphs"):
+        sampled.estimated(data, adjust_for=["age"], confounding=0.5)
+    with pytest.raises(ap.AnypagError, match="is for the answer of the single graph"):
+        replace(sampled, graph_answer=None).estimated(data, adjust_for=["age"])
 
 
 def test_several_causes_give_a_line_each() -> None:

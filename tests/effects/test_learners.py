@@ -288,7 +288,7 @@ def test_clusters_that_say_nothing_are_refused() -> None:
     table = ap.data.as_table({"a": [1.0, 2.0], "b": [1.0, np.nan]})
     with pytest.raises(DataError, match="missing"):
         clusters_in("b", table)
-    with pytest.raises(ParameterError, match="one value for each of 2 rows; got 3"):
+    with pytest.raises(ParameterError, match="one value for each of the 2 rows; got 3"):
         clusters_in([1, 2, 3], table)
     with pytest.raises(DataError, match="at least two clusters"):
         clusters_in(["x", "x"], table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from anypag.effects.estimate.ranges import PossibleEffects
 from anypag.effects.identify.adjustment import minimal_sets, smallest
 from anypag.effects.identify.verdict import Status
 from anypag.effects.learned import ONE_PAIR, Adjusting, is_one_pair
-from anypag.effects.numbers import NEEDS_SAMPLED_GRAPHS, EffectBasis, of_one_graph, of_sampled_graphs
+from anypag.effects.numbers import NEEDS_SAMPLED_GRAPHS, NO_SET, EffectBasis, of_one_graph, of_sampled_graphs
 from anypag.effects.question import WITHOUT_KNOWLEDGE, AFewNodes
 from anypag.effects.sampled_effect import SampledEffect, headline, told
 from anypag.effects.sampled_question import ClassGroup, DrawnEffect, Span
@@ -215,7 +216,7 @@ class Effect:
             model: "linear", "tables" or "mixed"; the default is linear if all columns of the effect are continuous,
                 tables if all are discrete, mixed (regression with indicators of levels) if the outcome is continuous
                 and other columns are discrete.
-            adjust_for: your own adjustment set (with sampled graphs: no draws, see `numbers`). The default is the
+            adjust_for: your own adjustment set; after sampling, for the answer of the single graph. The default is the
                 canonical set for a linear or mixed model, a smallest set for tables: larger sets leave cells empty.
             resamples: bootstrap resamples for the interval; 0 for no interval.
             level: the confidence level, which is the share of intervals that cover the true effect.
@@ -237,6 +238,11 @@ class Effect:
             the effect is identified, and `possible` (a range) if it is not. If the graph says that there is no effect,
             the answer has `association`; a set named in `adjust_for` gives an estimate all the same.
         """
+        if self.sampled is not None and adjust_for is not None:
+            if self.graph_answer is None:
+                raise ParameterError(" ".join([NO_SET, *self.notes]))
+            ask = partial(self.graph_answer.estimated, data, model=model, adjust_for=adjust_for, learner=learner)
+            return ask(resamples=resamples, level=level, seed=seed, by=by, cluster=cluster, confounding=confounding)
         used = self.basis.rows(data, cluster, by)
         sampling = Sampling(resamples, level, seed, clusters_in(used.cluster, used.table))
         how = Adjusting(sampling, "splines" if learner is None and by is not None else learner, by, model, confounding)
@@ -244,7 +250,7 @@ class Effect:
             raise ParameterError(*ONE_PAIR)
         if how.learner is not None and model is not None:
             raise ParameterError("Give ", Option("model"), " or ", Option("learner"), ", not both.")
-        if self.sampled is not None and adjust_for is None:
+        if self.sampled is not None:
             return of_sampled_graphs(self, self.sampled, used, how)
         if confounding is not None:
             raise ParameterError(NEEDS_SAMPLED_GRAPHS)

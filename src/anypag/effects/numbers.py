@@ -45,6 +45,8 @@ SAME_ROWS = (
     "The interval is too narrow if the graph was learned from the same rows: a search keeps edges that look strong in "
     'them. Draws over sampled graphs (method="auto"; --method auto on the command line) account for this.'
 )
+OWN_SET = "The numbers adjust for {set}, as you asked."
+NO_SET = "An adjustment set of your own is for the answer of the single graph, and this result has none."
 NEEDS_SAMPLED_GRAPHS = (
     f"The option {Option('confounding')} needs draws over sampled graphs: search with {Option('method', 'auto')}. "
     "For the estimate of one graph, look at its robustness value instead."
@@ -113,7 +115,8 @@ class EffectBasis:
         """The set that the user chose. Raises an error if it is no adjustment set."""
         z = nodes_of(self.causal.pag, adjust_for, "columns to adjust for")
         if not is_adjustment(self.causal, self.verdict.way, z):
-            raise ParameterError(f"This is no adjustment set for the effect: {', '.join(self.causal.names(z))}.")
+            named = ", ".join(self.causal.names(z)) or "no variable"
+            raise ParameterError(f"This is no adjustment set for the effect: {named}.")
         return z
 
     def formula_for(self, table: Table, model: Model | None, adjust_for: AFewNodes | None) -> Expression:
@@ -159,7 +162,9 @@ def of_one_graph(effect: Effect, used: RowsUsed, how: Adjusting, adjust_for: AFe
     basis, way, table, model = effect.basis, effect.basis.verdict.way, used.table, how.model
     named = [name for name in used.same if effect.sampled is None and name in (effect.adjustment_set or ())]
     unvaried = (UNVARIED.format(names=" and ".join(named)),) if named else ()
-    notes = (*effect.notes, *unvaried, *used.told)
+    z = basis.verdict.z if adjust_for is None else basis.adjustment_set(adjust_for)
+    own = () if adjust_for is None or z is None else (OWN_SET.format(set=listed(basis.causal.names(z)) or "nothing"),)
+    notes = (*own, *effect.notes, *unvaried, *used.told)
     if basis.verdict.formula is None:
         found = possible_effects(basis.causal, way, table, model, MOST_MEMBERS, how.sampling.seed)
         return replace(effect, possible=found, notes=notes)
@@ -167,7 +172,6 @@ def of_one_graph(effect: Effect, used: RowsUsed, how: Adjusting, adjust_for: AFe
         seen = _association(basis, table, model, how.sampling)
         others = (note for note in ZERO_NOTES if note not in notes)
         return replace(effect, association=seen, notes=(*notes, *seen.notes, *others))
-    z = basis.verdict.z if adjust_for is None else basis.adjustment_set(adjust_for)
     beside = how.beside(basis.causal, way, z, table.all_of_kind("continuous") if model == "linear" else table)
     numbers = beside.numbers
     if numbers is None:
