@@ -47,6 +47,29 @@ def test_rows_agree_with_the_result() -> None:
             assert row["mark_from"] == row["mark_to"] == "none"
 
 
+def test_tests_and_rules_of_auto_are_those_by_tests() -> None:
+    data = ap.simulate.random_system(9, 2.0, seed=3).linear_gaussian(400, seed=3)
+    result = ap.learn(data, effort=0.1)
+    tests, table = result.by_tests, edge_table(result)
+    assert tests is not None and tests is not result
+    rules = {(reason.at, reason.other): (reason.mark, f"R{reason.rule}") for reason in tests.marks}
+    filled = set()
+    for row in (dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)):
+        a, b = row["from"], row["to"]
+        ours, theirs = result.pag.edge(a, b), tests.pag.edge(a, b)
+        found = None if ours else tests.sepsets.get((a, b))
+        p = tests.kept_p(a, b) if ours and theirs else found and found.p
+        assert (row["p"], row["given"], row["r"]) == (p, found and list(found.given), found and found.r)
+        for end, at, other in (("from", a, b), ("to", b, a)):
+            mark, rule = rules.get((at, other), (None, None))
+            own = ours and (ours.mark_a if end == "from" else ours.mark_b)
+            assert row[f"rule_{end}"] == (rule if ours and theirs and mark == own else None)
+            filled |= {row[f"rule_{end}"]}
+        filled |= {row["given"] is not None, ours is not None and row["p"] is None}
+        assert row["in_words"] == explain(result, a, b).summary
+    assert {True, False, None, "R0"} <= filled
+
+
 def test_dataframes_take_it_as_it_is() -> None:
     table = edge_table(learned())
     assert pd.DataFrame(table).shape == pl.DataFrame(table).shape == (len(table["from"]), len(COLUMNS))

@@ -1,12 +1,15 @@
 """One pair explained: edges, missing edges, conflicts, early stops, bare graphs."""
 
 import json
+from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 import anypag as ap
 from anypag.errors import GraphError
 from anypag.explain import explain
+from anypag.explain.facts import facts_of
 from anypag.explain.words import EndClaim
 from anypag.graphs.marks import Mark
 from anypag.results.result import Result
@@ -61,13 +64,65 @@ def test_what_hangs_on_one_column_is_told() -> None:
 
 
 @pytest.mark.parametrize(("times", "is_near"), [(0.5, True), (0.01, False)])
-def test_a_mark_that_depends_on_one_test_near_alpha_is_told(times: float, is_near: bool) -> None:
+def test_a_mark_that_rests_on_one_test_is_told_whatever_its_p_value(times: float, is_near: bool) -> None:
     sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C"), 500, seed=1)
     p = ap.learn(sample, method="icd").sepsets["A", "B"].p
     result = ap.learn(sample, method="icd", alpha=p * times)
     assert ("This depends on one test near alpha" in str(explain(result, "A", "B"))) is is_near
-    note = f"The mark at C depends on one test near alpha, with p = {p:.3g}."
-    assert (note in explain(result, "C", "A").notes) is is_near
+    test = f"one test{' near alpha' if is_near else ''}: A and B are independent, p = {p:.3g}"
+    note = f"The mark at C rests on {test}. In a table without B it may be a circle."
+    assert note in explain(result, "C", "A").notes
+    assert "rests on" not in str(explain(learned("A --> C; B --> C"), "A", "C")), "a perfect test"
+
+
+def test_a_mark_that_two_colliders_give_does_not_rest_on_one_test(tmp_path: Path) -> None:
+    sample = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> D; B --> D; C --> D"), 500, seed=2)
+    whole = ap.learn(sample, method="icd")
+    assert "rests on" not in str(explain(whole, "A", "D"))
+    fewer = ap.learn({name: sample[name] for name in "ABD"}, method="icd")
+    assert "The mark at D rests on one test: A and B are independent" in str(explain(fewer, "A", "D"))
+    both = ap.learn(sample, effort=0.1)
+    for result, rests in ((both, False), (ap.learn({name: sample[name] for name in "ABD"}, effort=0.1), True)):
+        told = str(explain(result, "A", "D"))
+        assert ("rests on one test" in told) is rests
+        result.save(tmp_path / "x.json")
+        read = ap.read_result(tmp_path / "x.json")
+        assert isinstance(read, Result) and str(explain(read, "A", "D")) == told
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_witnesses_are_all_unshielded_colliders(seed: int) -> None:
+    result = ap.learn(ap.simulate.random_system(8, 2.5, seed=seed).linear_gaussian(300, seed=seed), method="icd")
+    slow: dict[tuple[str, str], list[str]] = {}
+    for at in result.pag.names:
+        for a, b in combinations(result.pag.names, 2):
+            joined = result.pag.edge(a, at) and result.pag.edge(at, b) and not result.pag.edge(a, b)
+            if at not in {a, b} and joined and (a, b) in result.sepsets and at not in result.sepsets[a, b].given:
+                slow.setdefault((at, a), []).append(b)
+                slow.setdefault((at, b), []).append(a)
+    facts = facts_of(result)
+    for edge in (*result.pag.edges(), *(edge.reversed() for edge in result.pag.edges())):
+        found = dict(facts.witnesses(edge.a, edge.b))
+        assert sorted(found) == sorted(slow.get(edge[:2], []))
+        assert all(result.sepsets[edge.b, third] == test for third, test in found.items())
+        by_collider = any(reason.rule == 0 for reason in facts.reasons.get(edge[:2], []))
+        assert not by_collider or found
+        told = any(note.startswith(f"The mark at {edge.a} rests on") for note in explain(result, *edge[:2]).notes)
+        assert told is (by_collider and len(found) == 1)
+
+
+def test_the_mark_of_the_textbook_table_rests_on_one_test() -> None:
+    causaldata = pytest.importorskip("causaldata")
+    before = ["sex", "age", "race", "education", "smokeintensity", "smokeyrs", "active", "exercise", "wt71"]
+    table = causaldata.nhefs_complete.load_pandas().data[[*before, "qsmk", "wt82_71"]]
+    known = ap.Knowledge(tiers=[before, ["qsmk"], ["wt82_71"]])
+    result = ap.learn(table, knowledge=known, selection_bias=False, effort=0.1)
+    told = str(explain(result, "qsmk", "wt82_71"))
+    test = "wt82_71 and smokeintensity are independent, p = 0.247"
+    assert (
+        f"    The mark at qsmk rests on one test: {test}. In a table without smokeintensity it may be a circle." in told
+    )
+    assert "The mark at wt82_71" not in told, "it was said beforehand"
 
 
 def test_a_search_that_stopped_early_says_so_and_promises_less() -> None:

@@ -67,6 +67,7 @@ class Effect:
             graphs, for the most frequent class that allows an effect and has an adjustment set.
         assumed: the statements of `assume`, which this answer assumes besides the knowledge of the search.
         unassumed: the answer without the statements in `assumed`.
+        warnings: sentences to read before the numbers: the table does not fit what the probabilities assume.
     """
 
     cause: tuple[str, ...]
@@ -87,6 +88,7 @@ class Effect:
     robustness: Robustness | None = None
     assumed: tuple[str, ...] = ()
     unassumed: Effect | None = None
+    warnings: tuple[str, ...] = ()
     basis: EffectBasis = field(repr=False, compare=False, kw_only=True)  # the graph and verdict behind the answer
 
     @property
@@ -258,7 +260,7 @@ class Effect:
 
     def __str__(self) -> str:
         answer = [] if self.sampled is not None else [self.reason, *([self.formula] if self.formula else [])]
-        return "\n".join([self._headline, *(f"  {line}" for line in (*answer, *self._below()))])
+        return "\n".join([*self.warnings, self._headline, *(f"  {line}" for line in (*answer, *self._below()))])
 
     @property
     def _headline(self) -> str:
@@ -271,7 +273,7 @@ class Effect:
         beside = [*(self.along.lines() if self.along else []), *([str(self.robustness)] if self.robustness else [])]
         if self.sampled is not None:
             lines = [f"Assumed: {'; '.join(self.assumed)}."] if self.assumed else []
-            lines += [f"Without that: {str(self.unassumed).splitlines()[0]}"] if self.unassumed else []
+            lines += [f"Without that: {self.unassumed._headline}"] if self.unassumed else []
             lines += [*told(self.sampled), *beside]
             return [*lines, *([self.graph_answer._as_single_graph] if self.graph_answer else []), *self.notes]
         lines = [*self.numbers.lines(), *beside] if self.numbers else []
@@ -293,7 +295,7 @@ class Effect:
         return f"The effect of {cause} on {outcome}{' given ' + given if given else ''}"
 
     def _repr_markdown_(self) -> str:
-        lines = [f"**{self._headline}**", ""]
+        lines = [*(f"{line}\n" for line in self.warnings), f"**{self._headline}**", ""]
         if self.sampled is None:
             lines += [self.reason, "", *([f"$$ {self.latex} $$", ""] if self.latex else [])]
         return "\n".join([*lines, *(f"- {line.strip()}" for line in self._below())])

@@ -130,7 +130,8 @@ stress that has nothing else to do with smoking would settle it.
         answer = effect_of_samples(graph, sampled.diagrams, asked)
     else:
         answer = effect_of_graph(graph, asked)
-    answer = replace(answer, notes=(*answer.notes, *same))
+    warnings = graph.misfit_told if isinstance(graph, Result) else ()
+    answer = replace(answer, notes=(*answer.notes, *same), warnings=warnings)
     return answer if data is None else answer.estimated(data, **how)
 
 
@@ -143,7 +144,7 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     x, y, z, usable = (classes.nodes(tuple(pag.names[node] for node in members(part))) for part in parts)
     is_discrete, is_curved = takes_of(result.test_name) == "discrete", result.test_name == CURVED
     found = sampled_effect(Question(classes, x, y, z, usable), is_discrete=is_discrete, is_curved=is_curved)
-    known, notes = result.choices.knowledge, [*result.misfit_told, *([IN_THE_SAMPLE] if selection else [])]
+    known, notes = result.choices.knowledge, [IN_THE_SAMPLE] * selection
     if selection and known is not None and known.facts(pag.names).unconfounded.any():
         notes.append(NOTHING_HIDDEN)
     notes += [] if is_discrete else _told_of_cut(diagrams, result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -65,6 +65,11 @@ class PairFacts:
         told = [one for one in self.learned.knowledge if one.became == "contradicted"]
         told = [one for one in told if any(end in one.why for end in ends)]
         return tuple(f"The data contradict what was said beforehand, {one.statement}: {one.why}." for one in told)
+
+    def witnesses(self, at: str, other: str) -> Iterator[tuple[str, Separation]]:
+        """The unshielded colliders that give the arrowhead at `at` towards `other`: third variables and separations."""
+        apart = ((third, self.sepsets.get((other, third))) for third in self.pag.neighbours(at) if third != other)
+        return ((third, found) for third, found in apart if found is not None and at not in found.given)
 
     @property
     def selection(self) -> bool:

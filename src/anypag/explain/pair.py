@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from itertools import islice
 from typing import Any
 
 from anypag.errors import GraphError
@@ -13,7 +14,7 @@ from anypag.explain.words import MARK_NAMES, Context, EdgeWords, EndClaim, readi
 from anypag.graphs.marks import A_MARK, Edge, Mark, Separation, with_and
 from anypag.graphs.node_sets import is_visible
 from anypag.graphs.pag import PAG
-from anypag.graphs.rules import KNOWN, why
+from anypag.graphs.rules import KNOWN, separated, why
 from anypag.knowledge.facts import Facts
 from anypag.markup import block, heading, paragraphs, plain
 from anypag.results.probabilities import Alternative
@@ -65,11 +66,12 @@ class Explanation:
     assumed: str | None = None  # the assumption, such as "If the tests are right:"
     again: PairCounts | None = None  # the counts over resamples, if there were any
     by_tests: Explanation | None = None  # the explanation by tests alone, if a search by scores followed
+    misfit: str | None = None  # the warning that the table does not fit what the probabilities assume
 
     def __str__(self) -> str:
         heading = str(self.edge) if self.edge else f"{self.a}   {self.b}   (no edge)"
         before = [f"{CONTRADICTED} {sentence}" for sentence in self.contradictions]
-        before += [self.assumed] if self.assumed else []
+        before += [line for line in (self.misfit, self.assumed) if line]
         lines = [heading, *(f"  {line}" for line in (*before, self.summary, *self.lines()))]
         # a line break in a name must not start a new line
         return "\n".join(line.replace("\n", "\\n") for line in lines)
@@ -132,7 +134,7 @@ so fire must be a cause of smoke, and smoke not of fire.
     one, other = copies.get(a, a), copies.get(b, b)
     if copies and one == other:
         raise GraphError(f"{a!r} and {b!r} are the same column: the graph has one variable for both.")
-    said = explain_pair(facts_of(result), one, other)
+    said = replace(explain_pair(facts_of(result), one, other), misfit=getattr(result, "misfit_in_short", None))
     same = (f"{name} is the same column as {first}, which stands for both." for name, first in copies.items())
     return replace(said, notes=(*said.notes, *same)) if copies else said
 
@@ -157,7 +159,7 @@ NEAR = 3.0  # a p-value is near alpha if it differs by at most this factor
 
 
 def _depending(facts: PairFacts, said: Explanation) -> tuple[str, ...]:
-    """The warnings that an edge or mark depends on one test near alpha or on one column; none without tests of data."""
+    """The warnings that an edge or a mark depends on one test or on one column; none without tests of data."""
     if facts.learned is None or facts.learned.is_exact or not facts.by_tests:
         return ()
     alpha, found = facts.learned.choices.alpha, said.separation
@@ -166,10 +168,12 @@ def _depending(facts: PairFacts, said: Explanation) -> tuple[str, ...]:
     if found is not None and len(found.given) == 1:
         told.append(f"This depends on one column: in a table without {found.given[0]}, tests may join the two.")
     for at, other in ((said.a, said.b), (said.b, said.a)):
-        by_test = [reason for reason in facts.reasons.get((at, other), [])[:1] if reason.rule in {0, 4}]
-        behind = [facts.sepsets.get((reason.because[0], reason.because[1])) for reason in by_test]
-        near = [one.p for one in behind if one is not None and _is_near(one.p, alpha)]
-        told += [f"The mark at {at} depends on one test near alpha, with p = {p:.3g}." for p in near]
+        is_collider = any(reason.rule == 0 for reason in facts.reasons.get((at, other), [])[:1])
+        behind = list(islice(facts.witnesses(at, other), 2 if is_collider else 0))
+        for third, apart in behind if len(behind) == 1 else ():
+            near, test = " near alpha" * _is_near(apart.p, alpha), separated(other, third, facts.sepsets)
+            rests = f"The mark at {at} rests on one test{near}: {test}, p = {apart.p:.3g}."
+            told.append(f"{rests} In a table without {third} it may be a circle.")
     return tuple(told)
 
 

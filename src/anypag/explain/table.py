@@ -41,6 +41,9 @@ or of no edge, by sampled graphs (if any). `p_cause` is the share of sampled gra
 that cannot be true together with this one. If rows were resampled, `resamples` counts the resamples that gave a graph.
 `same` is the share of these resamples with the same edge (for a pair without one, with none too), `joined` that with
 any edge, `else_mostly` the most frequent other edge (`none` for no edge).
+
+With `method="auto"`, tests and rules are those of `Result.by_tests`: `p`, `r` and `given` are empty where one graph
+joins a pair and the other does not, and `rule_from` and `rule_to` where the two have different marks.
 """
 
 
@@ -70,14 +73,15 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
     said = facts.probabilities
     rows = [_row(explain_pair(facts, edge.a, edge.b), said) for edge in map(Edge.forward, facts.pag.edges())]
     if non_edges:
-        separations = dict(facts.sepsets.items())
+        separations = dict((facts.tested or facts).sepsets.items())
         for i, j in np.argwhere(np.triu(facts.pag.marks == Mark.NONE, 1)).tolist():
             a, b = facts.pag.names[i], facts.pag.names[j]
             found = separations.get((a, b)) or separations.get((b, a))
             probability = said.of_edge(a, b, "") if said else None
             doubts = contradicted.get(frozenset((a, b)), "")
             last = _causes(said, a, b, doubts, pair_counts(stability, a, b, None))
-            rows.append((*_gap(a, b, found, facts.n_rows, probability), probability, *last))
+            words = hedged(no_edge_summary(a, b, None if facts.tested else found), probability)
+            rows.append((*_gap(a, b, words, found, facts.n_rows), probability, *last))
     return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
 
 
@@ -101,17 +105,18 @@ def write_edge_table(result: Result | PAG, path: str | os.PathLike[str], *, non_
 def _row(pair: Explanation, said: Probabilities | None) -> Row:
     assert pair.edge is not None
     start, end = pair.ends
-    rules = (None if one.rule is None else RULES[one.rule].name for one in pair.ends)
+    tests = pair.by_tests or pair
+    both = zip(pair.ends, tests.ends or pair.ends, strict=True)
+    rules = [None if by.rule is None or by.mark != end.mark else RULES[by.rule].name for end, by in both]
     return (
         *(pair.a, pair.b, pair.edge.symbol, MARK_NAMES[start.mark], MARK_NAMES[end.mark], pair.summary),
-        *(pair.kept_p, pair.n_rows, None, None, *rules, bool(start.conflicts or end.conflicts)),
+        *(tests.kept_p, pair.n_rows, None, None, *rules, bool(start.conflicts or end.conflicts)),
         *(pair.probability, *_causes(said, pair.a, pair.b, " ".join(pair.contradictions), pair.again)),
     )
 
 
-def _gap(a: str, b: str, found: Separation | None, n_rows: int | None, probability: float | None) -> Row:
+def _gap(a: str, b: str, words: str, found: Separation | None, n_rows: int | None) -> Row:
     """The first columns of the row of a pair without an edge. It is fast: a table may have 100,000s of such rows."""
-    words = hedged(no_edge_summary(a, b, found), probability)
     why = (None, n_rows, None, None) if found is None else (found.p, found.n, found.r, list(found.given))
     return a, b, "", "none", "none", words, *why, None, None, False
 

@@ -168,7 +168,7 @@ def _saying(sentence: str) -> Explain:
     return words
 
 
-def _separated(a: str, b: str, sepsets: SeparationsByPair) -> str:
+def separated(a: str, b: str, sepsets: SeparationsByPair) -> str:
     """`a and b are independent given ...`; or `a and b have no edge`, if no separating set is known."""
     found = sepsets.get((a, b))
     if found is None:
@@ -180,7 +180,7 @@ def _rule_0(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     a, c = reason.because
     found = sepsets.get((a, c))
     without = "yet both" if found is None or not found.given else f"not {reason.at}, yet both"
-    return f"{_separated(a, c, sepsets)}, {without} are joined to {reason.at}; so {reason.at} is a cause of neither."
+    return f"{separated(a, c, sepsets)}, {without} are joined to {reason.at}; so {reason.at} is a cause of neither."
 
 
 def _rule_1(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -189,14 +189,14 @@ def _rule_1(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     found = sepsets.get((a, c))
     role = "which is needed for that" if found is not None and b in found.given else "a non-collider between them"
     end = f"so {b} must be a cause of {c}" + ("." if reason.mark == Mark.TAIL else f", and {c} not of {b}.")
-    return f"{_separated(a, c, sepsets)}, and {b}, {role}, is not a cause of {a}; {end}"
+    return f"{separated(a, c, sepsets)}, and {b}, {role}, is not a cause of {a}; {end}"
 
 
 def _rule_4(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     d, c = reason.because
     b = reason.other if reason.at == c else reason.at
     found = sepsets.get((d, c))
-    path = f"a discriminating path runs from {d} to {c} through {b}, and {_separated(d, c, sepsets)}"
+    path = f"a discriminating path runs from {d} to {c} through {b}, and {separated(d, c, sepsets)}"
     if found is not None and b in found.given:
         end = "" if reason.mark == Mark.TAIL else f", and {c} not of {b}"
         return f"{path}: {b} is needed, so it is a cause of {c}{end}."

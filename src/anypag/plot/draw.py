@@ -72,11 +72,12 @@ def drawn_with(graph: Any, *, legend: bool = True) -> tuple[Picture, Legend]:
     selection = not isinstance(mixed, DAG) if learned is None else learned.choices.selection_bias
     found = contradictions(PAG.trusted(mixed.marks, mixed.names))[0] if learned is None else learned.contradictions
     drawn = picture(mixed) if learned is None else _with_shares(with_contexts(picture(mixed), learned), learned)
+    doubts = [learned.misfit_in_short] if learned is not None and learned.misfit_in_short else []
     if found:
         many = f"{len(found):,} contradiction{'s' * (len(found) != 1)}"
-        drawn = drawn.doubting(
-            doubted_pairs(found), f"{many}: dashed edges take part in claims that cannot all be true."
-        )
+        doubts.append(f"{many}: dashed edges take part in claims that cannot all be true.")
+    if doubts:
+        drawn = drawn.doubting(doubted_pairs(found), " ".join(doubts))
     contexts = learned.choices.knowledge.design if learned is not None and learned.choices.knowledge else ()
     return drawn, legend_for(mixed.edges(), selection=selection, contexts=contexts) if legend else NO_LEGEND
 

@@ -125,7 +125,8 @@ def _views(result: Result) -> Document:
     for gone in result.withdrawn:
         then, now = gone.then, None if gone.now is None else gone.now.symbol
         withdrawn.append([gone.r, place[gone.at], place[then.a], place[then.b], then.symbol, now])
-    return {"valid": result.valid, "contradictions": contradictions, "withdrawn": withdrawn}
+    told = {"valid": result.valid, "misfit_told": list(result.misfit_told)}
+    return {**told, "contradictions": contradictions, "withdrawn": withdrawn}
 
 
 def json_pieces(document: Document) -> Iterator[str]:

@@ -214,6 +214,8 @@ LEAST_ROWS_PER_NUMBER = 1.0  # fewer rows for each parameter of the best graph a
 MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs from tables simulated from the best graph
 LEAST_PAIRS = 2  # a misfit needs at least this many pairs that differ: a single pair may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
+DOES_NOT_FIT = "This table does not fit what the probabilities assume"
+NO_INTERACTIONS = 'Interactions between causes are not in the model: method "icd" with the test "kci" sees them.'
 LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
 
 
@@ -239,8 +241,8 @@ class Misfit:
         if not found:
             return ()
         why, what_to_do = zip(*found, strict=True)
-        told = f"This table does not fit what the probabilities assume: {'; '.join(why)}."
-        return (f"{told} Do not rely on the probabilities. {' '.join(what_to_do)}".rstrip(),)
+        told = f"{DOES_NOT_FIT}: {'; '.join(why)}. Do not rely on the probabilities."
+        return (f"{told} {' '.join(what_to_do)}".rstrip(),)
 
     def _reasons(self, how_to_pool: str) -> Iterator[tuple[str, str]]:
         """The reasons why the table does not fit, each with a remedy."""

@@ -22,6 +22,7 @@ from anypag.graphs.pag import PAG
 from anypag.markup import block, heading, paragraphs, preformatted
 from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
 from anypag.results.grounds import Grounds, Searched
+from anypag.results.probabilities import DOES_NOT_FIT, NO_INTERACTIONS
 from anypag.search.problem import Chosen, Problem
 from anypag.search.state import State, StepInfo
 from anypag.stored import Number, Object, stored_fields
@@ -242,7 +243,13 @@ class Result:
         told = self.misfit.lines("" if is_pooled else how_to_pool) if self.misfit else ()
         names = [k.name for k in (self.audit.kinds if told and self.audit else ()) if "order not used" in k.reason]
         ask = f"Say the kinds of {listed(names, 3)}: ordinal if levels have an order, continuous if they are amounts."
-        return (f"{told[0]} {ask}",) if names else told
+        more = [ask] * bool(names) + [NO_INTERACTIONS] * (self.test_name == "Additive")
+        return tuple(" ".join([line, *more]) for line in told)
+
+    @property
+    def misfit_in_short(self) -> str | None:
+        """The warning of `misfit_told` in a few words, without reasons; None if no misfit was found."""
+        return f"{DOES_NOT_FIT}: do not rely on the probabilities." if self.misfit_told else None
 
     def kept_p(self, a: str, b: str) -> float:
         """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""

@@ -340,7 +340,7 @@ RESULT = object_of(
     chosen=Maybe(row(Chosen, why=Text())),
     before_scores=Maybe(BEFORE_SCORES),
 )
-VIEWS = ("valid", "contradictions", "withdrawn")  # fields that are written for other programs only
+VIEWS = ("valid", "contradictions", "withdrawn", "misfit_told")  # fields that are written for other programs only
 
 
 def write_fields(result: Result) -> dict[str, Any]:

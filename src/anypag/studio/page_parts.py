@@ -171,6 +171,7 @@ def effect_told(result: Result, cause: str, outcome: str, data: Any) -> list[Blo
     except AnypagError as error:
         heading = f"The effect of {cause} on {outcome}: no answer"
         return [["h3", "effect", heading], ["p", "soft", error.sentence.spelled(spelled)]]
-    first, *rest = str(found).splitlines()
+    warned = [["p", "doubt", line] for line in found.warnings]
+    first, *rest = str(replace(found, warnings=())).splitlines()
     drawn = [] if found.sampled is None else [["svg", first, effect_svg(found.sampled)]]
-    return [["h3", "effect", first], *drawn, *(["p", "soft", line.strip()] for line in rest)]
+    return [*warned, ["h3", "effect", first], *drawn, *(["p", "soft", line.strip()] for line in rest)]

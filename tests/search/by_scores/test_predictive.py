@@ -12,7 +12,9 @@ import pytest
 
 import anypag as ap
 from anypag.cli.tell import misfit_told
+from anypag.plot import svg
 from anypag.report.content import content
+from anypag.results.files import save_result
 from anypag.results.probabilities import Misfit
 from anypag.search.by_scores.predictive import (
     _information,
@@ -22,6 +24,7 @@ from anypag.search.by_scores.predictive import (
     rows_per_number,
     share_off,
 )
+from anypag.studio.page_parts import effect_told
 
 pytestmark = pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
 CHAIN = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
@@ -104,6 +107,15 @@ def test_a_misfit_is_said_before_the_graph_and_kept_in_files(tmp_path: Path) -> 
     assert line.startswith("This table does not fit what the probabilities assume: ")
     assert "Do not rely on the probabilities." in line and 'choose the test "additive"' in line
     assert str(result).index(line) < str(result).index("x o-")
+    short = "This table does not fit what the probabilities assume: do not rely on the probabilities."
+    assert str(result.explain("x", "y")).splitlines()[1] == f"  {short}" and result.explain("x", "y").misfit == short
+    told = result.effect("x", "y", selection_bias=False, data=table)
+    assert str(told).splitlines()[0] == line == told.to_dict()["warnings"][0] and str(told).count(line) == 1
+    assert told._repr_markdown_().startswith(line) and effect_told(result, "x", "y", table)[0] == ["p", "doubt", line]
+    assert save_result(result)["meta"]["anypag"]["misfit_told"] == [line]
+    result.save(tmp_path / "x.dot")
+    assert (tmp_path / "x.dot").read_text().startswith(f"// {short}\ndigraph")
+    assert short in svg(result) and short not in svg(result.pag)
     assert line in unescape(result._repr_html_()) and content(result, None)["consistency"]["banner"][0] == line
     result.save(tmp_path / "x.json")
     read = ap.read_result(tmp_path / "x.json")
@@ -114,6 +126,17 @@ def test_a_misfit_is_said_before_the_graph_and_kept_in_files(tmp_path: Path) -> 
         ap.learn(table, method="bayes", effort=0.1)
     bent = ap.learn(table, method="bayes", effort=0.1, test="additive").misfit
     assert bent is not None and not bent.lines()
+
+
+def test_the_additive_test_is_not_recommended_twice() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 2000))
+    product = x * y + 0.3 * rng.normal(size=2000)
+    table = {"x": x, "y": y, "z": product, "u": product + 0.3 * rng.normal(size=2000)}
+    (line,) = ap.learn(table, method="bayes", effort=0.1, test="additive").misfit_told
+    assert 'choose the test "additive"' not in line and "Interactions between causes are not in the model" in line
+    (line,) = ap.learn(table, method="bayes", effort=0.1).misfit_told
+    assert "Interactions" not in line
 
 
 def test_a_table_of_one_pair_may_misfit_too() -> None:

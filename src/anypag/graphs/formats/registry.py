@@ -165,8 +165,10 @@ def write_graph(graph: Any, path: str | os.PathLike[str], *, format: str | None 
     Raises:
         FormatError: the format cannot hold one of the names, or the extension is unknown.
     """
-    path = Path(path)
-    write_whole(path, dumps(as_graph(graph), format or format_of(path.suffix)).encode())
+    path, format = Path(path), format or format_of(Path(path).suffix)
+    warning = getattr(graph, "misfit_in_short", None) if format == "dot" else None
+    text = dumps(as_graph(graph), format)
+    write_whole(path, (f"// {warning}\n{text}" if warning else text).encode())
 
 
 def _format_of_file(path: Path, text: str) -> str:
