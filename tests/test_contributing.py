@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from test_imports import LAYERS
+
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^ *```python\n( *)# (in )?(src/[^\n]*)\n(.*?)^ *```$", re.M | re.S)
 HEADING = re.compile(r"^## To add an? (.*)$", re.M)
@@ -173,6 +175,12 @@ def test_the_map_has_one_row_for_every_file() -> None:
     files = [path for path in package.rglob("*") if path.suffix in {".py", ".js", ".css", ".cu"}]
     there = [str(path.relative_to(package)) for path in files if path.name != "__init__.py"]
     assert sorted(files_of_the_map()) == sorted(there)
+
+
+def test_the_parts_are_listed_in_the_order_of_their_imports() -> None:
+    listed = (ROOT / "CONTRIBUTING.md").read_text().partition("```\nerrors,")[2].partition("```")[0]
+    rows = [set(row.split(", ")) for row in f"errors,{listed}".strip().splitlines()]
+    assert rows == [{part for part in layer if part != "__main__"} for layer in LAYERS]
 
 
 def test_places_named_in_the_guide_are_there() -> None:
