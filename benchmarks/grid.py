@@ -2,6 +2,7 @@
 
     python benchmarks/grid.py learn DATA... --out ROWS [--workers 16] [--seconds 600] [--only GLOB]
     python benchmarks/grid.py tell ROWS [--peers PEERS.json.gz...] [--write benchmarks/grid.md]
+    python benchmarks/grid.py causes ROWS... [--write benchmarks/grid.md]
 
 DATA are folders of NAME.csv (a table) and NAME.json: `{"truth": [[i, j, mark at i, mark at j], ...]}`, or the DAG
 behind the table as `{"nodes", "edges", "hidden", "constant"}` (`others.py` writes such folders). NAME ends with
@@ -11,6 +12,8 @@ prints tables: errors (extra edges, missing edges and wrong marks on shared edge
 `{NAME: {tool: {"edges" or "marks": ...}}}`; errors expected by the reported probabilities beside those made; how many
 marks said with a probability were right; and which tables were said not to fit. Mixed, ordinal and count columns are
 learned from in several ways (`WAYS`), and for ROWS of these alone `tell` prints tables of their own (kinds.md).
+`causes` prints how often "A is a cause of B" was right, by the share of sampled graphs that say so (`p_cause` of an
+edge table). Rows of earlier versions have this share only as it is where selection is ruled out.
 `--write` puts them between the two marks of a page; `grid_summary.py` then makes the tables of docs/accuracy.md.
 """
 
@@ -44,7 +47,9 @@ from anypag.search.by_scores.sampled_graphs import state_shares, states_of
 MARKS = {"o": 1, ">": 2, "-": 3}
 METHODS = ("bayes", "boss", "icd")
 BINS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0001)
+CAUSE_BINS = (0.5, 0.8, 0.9, 0.95, 0.99, 1.0001)
 BEGIN, END = "<!-- made by benchmarks/grid.py -->", "<!-- end -->"
+CAUSES_BEGIN = "<!-- made by benchmarks/grid.py causes -->"
 STRAIGHT = ("exp", "gauss", "gumbel", "sempler", "uniform")
 PARTS = (
     *("Gaussian, 15 nodes", "Gaussian, 200 rows", "Gaussian, 35 to 100 nodes", "selection", "three levels"),
@@ -55,6 +60,10 @@ PARTS = (
         "simulators, straight",
         "simulators, curved",
     ),
+)
+CAUSE_GROUPS = (
+    *("strong effects", "weak effects, up to 1,000 rows", "weak effects, 5,000 rows", "added confounders"),
+    *PARTS[3:],
 )
 WAYS: dict[str, dict[str, dict[str, Any]]] = {
     "disc": {"": {"test": "gsq"}},
@@ -83,13 +92,20 @@ def main() -> None:
     tell.add_argument("rows", type=Path)
     tell.add_argument("--peers", type=Path, nargs="*", default=[])
     tell.add_argument("--write", type=Path)
+    causes = commands.add_parser("causes")
+    causes.add_argument("rows", type=Path, nargs="+")
+    causes.add_argument("--write", type=Path)
     options = parser.parse_args()
     if options.command == "learn":
         learn_all(options.data, options.out, options.only, options.workers, options.seconds)
-    else:
+        return
+    if options.command == "tell":
         tables = [Learned(path) for path in sorted(options.rows.glob("*.npz"))]
-        text = "\n".join(told(tables, said_by(options.peers)))
-        print(text) if options.write is None else write(text, options.write)
+        text, begin = "\n".join(told(tables, said_by(options.peers))), BEGIN
+    else:
+        tables = [Learned(path) for rows in options.rows for path in sorted(rows.glob("*.npz"))]
+        text, begin = "\n".join(causes_told(tables)), CAUSES_BEGIN
+    print(text) if options.write is None else write(text, options.write, begin)
 
 
 def learn_all(folders: list[Path], out: Path, only: str, workers: int, seconds: float) -> None:
@@ -144,6 +160,7 @@ def learned_in(path: Path, about: dict[str, Any], more: dict[str, Any]) -> dict[
             for name, counts in (("cold", sampled.cold), ("every", sampled.counts)):
                 found[name] = state_shares(states, counts).astype(np.float32)
             found["causes"] = np.stack(posterior.causes())
+            found["p_cause"] = posterior.causes(selection=True)[0]
             found["misfit"] = np.array([misfit.rows_per_number or np.nan, misfit.share], float)
             found["n_hidden"], found["discrete"] = len(posterior.n_levels), posterior.from_counts
     truth, ancestors = truth_of(about, result.pag.names)
@@ -365,6 +382,39 @@ def calibration_told(parts: dict[str, list[Learned]]) -> Iterator[str]:
         cells = [right_of(members, low, high) for members in parts.values()]
         if any(cell != "–" for cell in cells):
             yield f"| {low:.2f}–{min(high, 1):.2f} | {' | '.join(cells)} |"
+
+
+def causes_told(tables: list[Learned]) -> Iterator[str]:
+    """Pairs by the share of sampled graphs in which one is a cause of the other in every member of the class."""
+    found: dict[str, list[Learned]] = defaultdict(list)
+    for table in tables:
+        found[cause_group(table)].append(table)
+    groups = {name: found[name] for name in CAUSE_GROUPS if name in found}
+    yield f"| a cause with: right/of how many | {' | '.join(groups)} |\n|{'---|' * (len(groups) + 1)}"
+    yield f"| tables | {' | '.join(str(len(members)) for members in groups.values())} |"
+    for low, high in pairwise(CAUSE_BINS):
+        cells = [causes_right(members, low, high) for members in groups.values()]
+        yield f"| {low:.2f}–{min(high, 1):.2f} | {' | '.join(cells)} |"
+    valid = (f"{method} {np.mean([table.found[f'{method}_valid'] for table in tables]):.2f}" for method in METHODS)
+    yield f"\nShare of graphs that are valid PAGs: {', '.join(valid)} ({len(tables)} tables)."
+
+
+def cause_group(table: Learned) -> str:
+    """Its part; Gaussian tables by the strength of effects, weak ones also by the number of rows."""
+    kind = table.name.split("_")[0]
+    if kind == "weak":
+        return CAUSE_GROUPS[1] if table.found["n"] <= 1000 else CAUSE_GROUPS[2]
+    return {"strong": CAUSE_GROUPS[0], "conf": CAUSE_GROUPS[3]}.get(kind, table.part)
+
+
+def causes_right(tables: list[Learned], low: float, high: float) -> str:
+    """How many causes that are said with a share between the two are causes."""
+    right = []
+    for table in tables:
+        shares = table.found["p_cause"] if "p_cause" in table.found else table.found["causes"][0]
+        right.append(table.found["ancestors"][(shares >= low) & (shares < high)])
+    made = np.concatenate(right)
+    return f"{made.mean():.2f}/{len(made):,}" if len(made) else "–"
 
 
 def seed_of(table: Learned) -> int:

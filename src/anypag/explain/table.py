@@ -37,10 +37,11 @@ largest p-value among the tests that kept an edge, or the p-value of the separat
 it. `given` is the separating set, and `r` the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or
 `K0` to `K7` for marks from knowledge. `conflict`: did some rule want another mark? `probability` is that of this edge,
 or of no edge, by sampled graphs (if any). `p_cause` is the share of sampled graphs whose equivalence class has
-`from` as a cause of `to` in every member, `p_no_cause` in no member; `p_open` is the rest. `contradiction` names claims
-that cannot be true together with this one. If rows were resampled, `resamples` counts the resamples that gave a graph.
-`same` is the share of these resamples with the same edge (for a pair without one, with none too), `joined` that with
-any edge, `else_mostly` the most frequent other edge (`none` for no edge).
+`from` as a cause of `to` in every member, `p_no_cause` in no member; `p_open` is the rest. These shares are not
+corrected, and are often too sure (`docs/accuracy.md`). `contradiction` names claims that cannot be true together with
+this one. If rows were resampled, `resamples` counts the resamples that gave a graph. `same` is the share of these
+resamples with the same edge (for a pair without one, with none too), `joined` that with any edge, `else_mostly` the
+most frequent other edge (`none` for no edge).
 
 With `method="auto"`, tests and rules are those of `Result.by_tests`: `p`, `r` and `given` are empty where one graph
 joins a pair and the other does not, and `rule_from` and `rule_to` where the two have different marks.

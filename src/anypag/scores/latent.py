@@ -3,7 +3,7 @@
 Nodes without hidden causes are scored by BDeu. The children of hidden causes are scored together, by EM and the
 approximation of Cheeseman & Stutz (1996). Discrete scores of MAGs have far too many parameters to be useful on data. A
 hidden cause with two or three levels has few; if it has many children, a thousand rows are enough to find it
-(`docs/accuracy.md`).
+(`benchmarks/tried.md`).
 """
 
 from __future__ import annotations

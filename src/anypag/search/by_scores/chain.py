@@ -37,7 +37,7 @@ LARGEST = 10
 
 HOTTEST, COLDEST = 1.6, 0.5
 """The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it and stays there."""
-STRIDE = 20  # steps per node between two samples; one step per ordered pair gave the same errors (`docs/accuracy.md`)
+STRIDE = 20  # steps per node between two samples; one step per ordered pair makes the same errors (benchmarks/tried.md)
 LEAST_STEPS = 1000  # with fewer steps between samples (about a millisecond), all chains run in one thread
 
 
