@@ -72,7 +72,7 @@ def test_codes_for_missing_values(code: int) -> None:
     finding = found("code", {"age": ages, "a": A})
     assert f"Column 'age' holds {code} (10 times, far from all other values)" in finding.message
     assert "'missing'" in str(finding.remedy)
-    assert f'(gaps=["{code}"], with all other words for gaps)' in str(finding.remedy)
+    assert f'(gaps=["{code}"], with every word for a gap)' in str(finding.remedy)
     assert f"(--gaps={code}, with" in finding.sentence.spelled(spelled)
 
 

@@ -27,7 +27,7 @@ Edges = tuple[tuple[str, str, str], ...]  # edges as `(a, b, "o->")`
 
 
 class Change(NamedTuple):
-    """A change that goes with an alternative: `symbol` joins a and b in this `share` of the alternative's graphs."""
+    """Of the graphs in which another pair has its `Alternative`, this `share` joins a and b by `symbol`."""
 
     a: str
     b: str
@@ -48,8 +48,8 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` has the states (symbols read from the first name) of every pair that some sampled graph joins or whose ends
-    share a neighbour in the answer. `elsewhere` has the states of all other pairs. `causes` has two shares of graphs
+    `pairs` has the states (symbols read from the first name) of every pair for which they differ from those in
+    `elsewhere`. `elsewhere` has the states of all other pairs. `causes` has two shares of graphs
     for (a, b): a causes b (directly or not) in every member of the graph's class; a causes b in no member. Other pairs
     have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges.
     If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are
@@ -145,7 +145,7 @@ def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection:
 
 
 def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States], States]:
-    """The states of each pair about which sampled graphs say something, and the states that all other pairs share."""
+    """The states of each pair that differs from the usual; and the usual states, which all other pairs share."""
     from anypag.search.by_scores.calibrated import calibrated
     from anypag.search.by_scores.sampled_graphs import STATES
 
@@ -212,7 +212,7 @@ def reversed_symbol(symbol: str) -> str:
 
 LEAST_ROWS_PER_NUMBER = 1.0  # fewer rows for each parameter of the best graph are too few for the probabilities
 MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs from tables simulated from the best graph
-LEAST_PAIRS = 2  # a misfit needs at least this many pairs that differ: a single pair may differ by chance
+LEAST_PAIRS = 2  # a misfit needs this many pairs that differ, or all pairs: one may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
 DOES_NOT_FIT = "This table does not fit what the probabilities assume"
 NO_INTERACTIONS = 'Interactions between causes are not in the model: method "icd" with the test "kci" sees them.'
@@ -225,9 +225,9 @@ class Misfit:
 
     A table may mislead without a reported misfit, for example if hidden causes leave no trace in it.
     `rows_per_number`: for a table with levels, the rows for each parameter of the best graph; None for other tables.
-    `share`: the share of pairs whose relation differs from that in tables simulated from the best graph; None with too
-    few rows. `worst`: the pairs that differ most. `curved`: the audit found a curve, or curved functions of the causes
-    explain most of the misfit.
+    `share`: the share of pairs whose relation differs from that in tables simulated from the best graph; None if too
+    few rows were kept, or none. `worst`: the pairs that differ most. `curved`: the audit found a curve, or curved
+    functions of the causes explain most of the misfit.
     """
 
     rows_per_number: float | None

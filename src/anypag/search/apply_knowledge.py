@@ -68,7 +68,7 @@ def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_noth
 
 
 def _has_separations(state: State, problem: Problem) -> bool:
-    """Is a separating set known for every pair that the search separated? A search by scores knows none."""
+    """Is a separating set known for every pair that the search separated? BOSS and the posterior know none."""
     assert problem.facts is not None
     is_apart = (state.marks == Mark.NONE) & (problem.given != Mark.NONE) & ~problem.facts.not_joined
     return not bool((is_apart & ~state.sepsets.known()).any())
@@ -144,7 +144,7 @@ def closed_step(
 
 
 def contradictions(base: Orientation, marks: Marks) -> LogRows:
-    """The log rows of those marks from data alone that differ from the arrowhead or tail in `marks` at their place."""
+    """The log rows of marks from data alone where `marks` has the opposite: a tail for an arrowhead, or the reverse."""
     i, j, mark = base.log[:, 1], base.log[:, 2], base.log[:, 3]
     stands = marks[i, j]
     return np.asarray(base.log[(stands > Mark.CIRCLE) & (stands != mark)], np.int32)

@@ -48,7 +48,7 @@ class Progress(NamedTuple):
 
 
 Tick = Callable[[Progress], None]
-"""Called before every batch of tests, and from time to time between; an exception from it abandons the step."""
+"""Called before every batch of tests, and at times during long work; an exception from it abandons the step."""
 
 
 def no_tick(progress: Progress) -> None:
@@ -65,7 +65,8 @@ class Pace:
     def __init__(self, batch: int) -> None:
         self._batch, self._size = batch, min(FIRST_CHUNK, batch)
         self.per_second: float | None = None
-        """Questions per second in the last chunk of `FIRST_CHUNK` or more questions, until then in the first one."""
+        """Questions per second in the latest chunk of at least `FIRST_CHUNK` questions; without one, in the first
+        chunk."""
 
     def answers(self, answer: Callable[[Queries], PValues], queries: Queries, pause: Callable[[], None]) -> PValues:
         """The answers, chunk by chunk; `pause` is called between chunks and may raise."""

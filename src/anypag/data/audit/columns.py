@@ -17,7 +17,7 @@ from anypag.data.sources.protocol import Source
 from anypag.data.table import Kind, Table
 from anypag.errors import Option, Sentence, listed
 
-MANY_LEVELS = 20  # findings about sparse levels, about dates and about names of units need more levels than this
+MANY_LEVELS = 20  # findings about sparse levels, dates and columns that name persons need more levels than this
 PLAIN_NUMBERS = "Write them with a decimal point and no other sign, as in 1234.5"
 AS_MANY_AS_PERSONS = 100  # with more levels than this a column is taken to name persons, units or sessions
 _CODES = {-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, -998, -997, -88, -888}
@@ -39,8 +39,11 @@ _EVENT = re.compile(
     r"|^(death|dead|died|deceased|delta|fail(ed|ure)?|relapsed?|recur(red|rence)?)$",
     re.IGNORECASE,
 )
-MOST_ENDS, LEAST_TIMES = 5, 10  # the most levels of a column that says how durations ended; the fewest different times
-GLANCE = 500  # a check of this many first rows rules out most pairs of columns
+MOST_ENDS, LEAST_TIMES = (
+    5,
+    10,
+)  # the most levels of a column that says how durations ended; the fewest levels of a column of durations
+GLANCE = 500  # a check of this many first rows rules out most pairs (durations, their ends)
 
 
 def text_findings(source: Source) -> list[Finding]:
@@ -190,7 +193,7 @@ def header_findings(names: Sequence[str]) -> list[Finding]:
 
 
 def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding]:
-    """Errors about names that come twice in a file. `line`: its first line, which lacks the names that polars makes."""
+    """Errors about names that come twice in a file. `line`: its first line; a name that polars made up is not in it."""
     there = set(names)
     renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
     pairs = [(first, name) for first, name in renamed if name not in line]
@@ -215,7 +218,7 @@ def matrix_findings(table: Table) -> list[Finding]:
 
 
 def identifier_findings(table: Table) -> list[Finding]:
-    """Warnings about columns of whole numbers that seem to number the rows, or whose names say that they name units."""
+    """Warnings about columns of whole numbers that seem to number the rows, or have a name like 'id' or 'person'."""
     findings = []
     for i in (i for i in table.of_kind("continuous") if not table.fractions[i]):
         name, column = table.names[i], table.values[:, i]
@@ -232,7 +235,7 @@ def identifier_findings(table: Table) -> list[Finding]:
             message = f"Column {name!r} holds whole numbers that are all different, as row numbers and identifiers are."
             remedy = Sentence(f"Drop it ({Option('drop')} on the command line), unless it measures something.")
             findings.append(warning("identifier", (name,), message, remedy))
-    return as_one(findings, "columns name rows or units")
+    return as_one(findings, "columns look like identifiers")
 
 
 def _is_whole(column: Floats) -> bool:
@@ -251,7 +254,7 @@ def code_findings(table: Table) -> list[Finding]:
         message = f"Column {name!r} holds {shown}, which looks like a code for a missing value."
         empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
         remedy = Sentence(  # words given for gaps replace the default ones
-            f"{empty}, or name the code on reading a file ({Option('gaps', (typed,))}, with all other words for gaps); "
+            f"{empty}, or name the code on reading a file ({Option('gaps', (typed,))}, with every word for a gap); "
             f"then choose how to treat missing values ({Option('missing')})."
         )
         findings.append(warning("code", (name,), message, remedy))
@@ -293,9 +296,8 @@ def censoring_findings(table: Table) -> list[Finding]:
 
 
 def _times_of(table: Table, mark: int, piled: Sequence[bool] | Flags) -> list[str]:
-    """Columns that may hold durations (numbers, 0 or more) whose end `mark` describes. `piled`: does each column have
-    its largest value in many rows?
-    """
+    """Columns that may hold durations (numbers, 0 or more) whose end `mark` describes. `piled`: for each column, do
+    many rows have its largest value?"""
     if not table.n or not 2 <= table.n_levels(mark) <= MOST_ENDS:
         return []
     low, is_event, found = table.summary().low, bool(_EVENT.search(table.names[mark])), list[str]()

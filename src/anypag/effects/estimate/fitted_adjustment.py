@@ -248,6 +248,6 @@ def e_value(ratio: float) -> float:
 
 
 def e_values(ratio: float, low: float, high: float) -> tuple[float, float]:
-    """The E-values of a risk ratio and of the end of its interval that is nearer to 1."""
+    """The E-values of a risk ratio and of the value in its interval that is nearest to 1."""
     nearer = 1.0 if low <= 1 <= high else low if low > 1 else high
     return e_value(ratio), e_value(nearer)
