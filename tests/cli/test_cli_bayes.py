@@ -50,7 +50,7 @@ def test_boss_says_what_it_assumes(table: Path) -> None:
     [
         ("boss", 1, "The graph is the one that scores best so far, assuming that nothing is hidden ("),
         ("bayes", 1, "The graph is the one that scores best so far ("),
-        ("bayes", 6, "This graph has the fewest expected errors of "),
+        ("bayes", 6, "This graph has the fewest expected errors by "),
     ],
 )
 def test_a_search_by_score_that_was_stopped_says_so_in_a_sentence(method: str, n_steps: int, end: str) -> None:

@@ -137,7 +137,7 @@ def test_a_mark_given_beforehand_is_called_that() -> None:
     start = ap.PAG.from_string("A o-> B; B o-o C; A o-o C")
     result = learned("A --> B; B --> C", initial=start)
     told = explain(result, "A", "B")
-    assert told.ends[1].why == "This mark was given beforehand."
+    assert told.ends[1].why == "The search began with this mark (`initial`)."
     assert told.ends[1].rule is None
 
 

@@ -41,7 +41,7 @@ class End:
     mark: Mark
     claim: EndClaim  # the statement for machines
     meaning: str  # the claim in words, with a hedge for its probability
-    rule: int | None  # the number of the rule that set the mark; None for a circle, or a mark given beforehand
+    rule: int | None  # the number of the rule that set the mark; None if no rule is known
     why: str | None  # the reason in words: the rule, or that the mark was given
     conflicts: tuple[str, ...]  # sentences about rules that wanted another mark here
     probability: float | None = None  # of the claim, if graphs were sampled
@@ -182,7 +182,7 @@ def _is_near(p: float | None, alpha: float) -> bool:
 
 
 def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[str, ...]:
-    """The sentences about the result of tests alone for two variables that the answer joins by `edge`."""
+    """The sentences on the result of tests alone. `edge`: the pair's edge in the final graph, if any."""
     given = "the same" if alone.edge == edge else f"`{alone.edge}`" if alone.edge else "no edge"
     found, p = alone.separation, alone.kept_p
     if found is not None:
@@ -249,7 +249,7 @@ def _end(facts: PairFacts, edge: Edge, claim: EndClaim, meaning: str) -> End:
     here = (edge.a, edge.b)
     reasons = facts.reasons.get(here, [])
     was_given = facts.by_tests and edge.mark_a != Mark.CIRCLE
-    given = "This mark was given beforehand." if was_given else None
+    given = "The search began with this mark (`initial`)." if was_given else None
     probability = _end_probability(facts, edge, claim)
     rule, because = (reasons[0].rule, why(reasons[0], facts.sepsets)) if reasons else (None, given)
     conflicts = tuple(

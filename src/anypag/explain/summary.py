@@ -42,7 +42,7 @@ def take_away(result: Result) -> str:
 
 
 def _causes(begin: str, named: list[str], edges: Sequence[Edge]) -> str:
-    """The sentence about the surest causes; an edge with two tails or two arrowheads leaves no direction open."""
+    """The sentence about the surest causes. Without any, directions are open unless all edges are --- or <->."""
     is_open = any(edge.mark_a != edge.mark_b or edge.mark_a == Mark.CIRCLE for edge in edges)
     if not named:
         none = "the data alone show no variable to be a cause of another one."
@@ -88,7 +88,7 @@ def _how_far_by_score(result: Result, expected_errors: float | None) -> str:
     said, early = result.probabilities, _stopped_early(result)
     if said is not None:
         said = said if expected_errors is None else replace(said, expected_errors=expected_errors)
-        samples = f"graph has the fewest expected errors of {counted(said.n_samples, 'sample')}; {said.errors_told}"
+        samples = f"graph has the fewest expected errors by {counted(said.n_samples, 'sample')}; {said.errors_told}"
         if result.complete and result.stopped == "interrupt":
             return f"{early}. {_draws_told(result)} This {samples}"
         return f"Complete: this {samples}" if result.complete else f"{early}. This {samples}"
@@ -188,7 +188,7 @@ def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
     """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` "Other" are
-    the variables that are not joined to the context and are less probable than every joined variable.
+    the unjoined variables whose edge to the context is less probable than that of every joined one.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]

@@ -25,7 +25,7 @@ class Skeleton(NamedTuple):
     """Lists of neighbours: those of node v are `neighbour[start[v]:start[v + 1]]`, in ascending order."""
 
     start: Counts  # (n + 1,)
-    node: Indices  # (2m,) the node whose neighbour each entry is
+    node: Indices  # (2m,) the node whose list each entry is in
     neighbour: Indices  # (2m,)
 
     @classmethod

@@ -145,7 +145,7 @@ def _autocorrelations(windows: Lagged, left: dict[str, Floats], most: int) -> di
 
 def _few_windows(windows: Lagged) -> list[Finding]:
     n, columns = windows.table.n, len(windows.window)
-    message = f"There are {n:,} windows for {columns} columns (processes times lags): few edges can be found."
+    message = f"There are {n:,} windows of {columns} columns: few edges can be found."
     remedy = Sentence("Choose a smaller ", Option("max_lag"), ", fewer processes, or a longer series.")
     return [warning("windows", (), message, remedy)] if n < LEAST_WINDOWS * columns else []
 

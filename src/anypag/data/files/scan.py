@@ -77,7 +77,7 @@ def read_file(path: Path, reading: Reading = AS_USUAL) -> polars.DataFrame:
 
 
 def _with_words(path: Path, reading: Reading, frame: polars.DataFrame) -> polars.DataFrame:
-    """The frame; text columns get back the words that mean a gap in columns of numbers only (`AMONG_NUMBERS`)."""
+    """The frame. In text columns, words that mean a gap only among numbers (`AMONG_NUMBERS`) are words again."""
     columns = [name for name, kind in frame.schema.items() if kind == polars.String and frame[name].null_count()]
     if ending_of(path) not in TEXT_ENDINGS or not columns:
         return frame

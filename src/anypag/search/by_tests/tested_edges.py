@@ -31,7 +31,7 @@ from anypag.threads import Made, map_in_threads, runs_of, slices
 SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; of fewer than 128 edges two or three
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
 LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long: starting it on another thread costs a tenth of that
-SECONDS_TO_START = 0.0003  # about the fixed cost of a chunk
+SECONDS_TO_START = 0.0003  # the cost of a chunk without questions
 MOST_EDGES = 2048  # the usual limit on the edges in a chunk: its pools are made at once, which takes memory and time
 QUESTIONS_PER_EDGE = 32  # for large batches the limit is (questions in a batch) / 32 edges, if that is more
 
@@ -46,7 +46,7 @@ _NO_NODES: Indices = np.empty(0, np.int32)
 
 
 class TestedEdges(NamedTuple):
-    """The outcome of testing edges: for each the candidate set with the largest p-value."""
+    """The outcome of testing edges: for each the tested set with the largest p-value."""
 
     is_open: Flags  # (m,) the edge had candidates
     z: Indices  # (m, r); arbitrary without a candidate
@@ -62,7 +62,7 @@ TestSome = Callable[[Indices, Indices], TestedEdges]  # tests some edges x–y g
 
 
 class Removal(NamedTuple):
-    """A state after edges were removed, and the two ends of the edges that had candidates and of those without."""
+    """A state after a removal; the edges that had candidates (at r = 0 perhaps only those left), and the others."""
 
     state: State
     n_tried: int
@@ -86,8 +86,8 @@ def without_separated(
     """The state without the edges that sets of r nodes separate.
 
     `test_some` tests some edges given the r-subsets of their pools. `shrunk` makes separating sets minimal; without it
-    all smaller sets from the same pools must have been tried. `most_singles` may be given if pools are neighbours in
-    the edge's biconnected block: for r = 1 one pass then tests all edges with at most this many nodes in their pools.
+    all smaller sets from the same pools must have been tried. `most_singles` is only for r = 1 and pools of neighbours
+    in the edge's biconnected block: one pass then tests all edges with at most this many pool nodes.
     """
     if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
         return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
