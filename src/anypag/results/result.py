@@ -249,7 +249,7 @@ class Result:
     @property
     def misfit_in_short(self) -> str | None:
         """The warning of `misfit_told` in a few words, without reasons; None if no misfit was found."""
-        return f"{DOES_NOT_FIT}: do not rely on the probabilities." if self.misfit_told else None
+        return f"{DOES_NOT_FIT}: do not rely on them." if self.misfit_told else None
 
     def kept_p(self, a: str, b: str) -> float:
         """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""

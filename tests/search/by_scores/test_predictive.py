@@ -107,7 +107,7 @@ def test_a_misfit_is_said_before_the_graph_and_kept_in_files(tmp_path: Path) -> 
     assert line.startswith("This table does not fit what the probabilities assume: ")
     assert "Do not rely on the probabilities." in line and 'choose the test "additive"' in line
     assert str(result).index(line) < str(result).index("x o-")
-    short = "This table does not fit what the probabilities assume: do not rely on the probabilities."
+    short = "This table does not fit what the probabilities assume: do not rely on them."
     assert str(result.explain("x", "y")).splitlines()[1] == f"  {short}" and result.explain("x", "y").misfit == short
     told = result.effect("x", "y", selection_bias=False, data=table)
     assert str(told).splitlines()[0] == line == told.to_dict()["warnings"][0] and str(told).count(line) == 1
