@@ -236,9 +236,9 @@ def _order_part(orders: pl.DataFrame) -> str:
 ## The order of the columns
 
 Simulated columns come causes first. FCI and `icd-paper` try condition sets in the order of the columns; `icd` and
-`icd-first` go by how strongly variables depend on the pair. Of {dags:,} DAGs, so many have the same tests and errors in
-both orders: {same}. All errors with columns as drawn/shuffled, on the DAGs of `samples`; then FCI's divided by the
-others' (95 % interval).
+`icd-first` go by how strongly variables depend on the pair. Of {dags:,} DAGs, these numbers have the same
+tests and errors in both orders: {same}. All errors with columns as drawn/shuffled, on the DAGs of `samples`;
+then FCI's divided by the others' (95 % interval).
 
 {_table(head, rows)}
 """
@@ -268,7 +268,8 @@ The paper does not say which FCI it compares with, nor whether candidate sets mu
 [pairs.csv](paper/pairs.csv) how close each FCI with each ICD comes to the ratios of Figure 4 (distance: mean
 |ln(ours / the paper's)|), and what the text says of errors.
 
-- Closest: {_listed(ranked[:3])}. As close, with so many DAGs: {len(as_close) - 1} more, with FCI as
+- Closest: {_listed(ranked[:3])}. As far as this number of DAGs can tell,
+  {len(as_close) - 1} more pairs are as close, with FCI as
   {_names(pair.fci for pair in as_close)}; of these, with up to 10 ± 3 % fewer missing edges: {_listed(nearly)}.
 - The library's own: {_listed([own])}.
 - All that the text says of errors holds for {_listed(said)}.

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from threadpoolctl import ThreadpoolController
 
 import anypag as ap
+from anypag.data.audit.checklist import Check, Seen
+from anypag.data.findings import Finding
 from anypag.data.moments import StandardRows, moments_of
 from anypag.threads import _blas, _limit, map_in_threads, single_blas, slices
 
@@ -201,6 +203,25 @@ def test_moments_of_a_table_keep_linear_algebra_to_one_thread(monkeypatch: pytes
     monkeypatch.setattr("anypag.data.moments.map_in_threads", in_threads)
     moments_of(np.random.default_rng(0).normal(size=(50, 4)), "abcd")
     assert seen[1] == {1}  # the products; nothing else needs linear algebra
+    assert blas_threads() == {2}
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize(
+    "bind", [ap.audit, ap.FisherZ, ap.DegenerateGaussian, ap.Additive], ids=lambda bind: bind.__name__
+)
+def test_an_audit_keeps_linear_algebra_to_one_thread(
+    bind: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[set[int]] = []
+
+    def look(_: Seen) -> list[Finding]:
+        seen.append(blas_threads())
+        return []
+
+    monkeypatch.setattr("anypag.data.audit.checklist.CHECKS", (Check("a look at linear algebra", look),))
+    bind(np.random.default_rng(0).normal(size=(50, 4)))
+    assert seen == [{1}]
     assert blas_threads() == {2}
 
 

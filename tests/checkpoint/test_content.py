@@ -6,6 +6,8 @@ import functools
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -24,7 +26,7 @@ Test = Callable[[int, int, tuple[int, ...]], float]
 
 def module_of(source: str) -> dict[str, Any]:
     """The names that a module with this source would have."""
-    names: dict[str, Any] = {"__name__": "own", "np": np, "pd": pd}
+    names: dict[str, Any] = {"__name__": "own", "np": np, "pd": pd, "functools": functools, "njit": njit}
     exec(source, names)
     return names
 
@@ -62,6 +64,25 @@ CHANGED = {
     ),
 }
 
+OF_A_CLASS = {
+    "a number": "k = 5",
+    "a dict": "k = {'a': 5}",
+    "an array": "k = np.array([5])",
+    "a list of a base class": "...\nclass T(T):\n  k = [5]",
+    "a property": "@property\n  def k(self): return 5",
+    "a cached property": "@functools.cached_property\n  def k(self): return 5",
+    "a method that remembers": "@functools.lru_cache\n  def k(self): return 5",
+    "a compiled method": "@njit\n  def k(self): return 5",
+    "a static method": "@staticmethod\n  def k(): return 5",
+    "a default of a method": "def k(self, c=5): return c",
+    "a class that holds itself": "pass\nT.us, T.k = [T], 5",
+}
+for about, member in OF_A_CLASS.items():
+    made = f"class T:\n  {member}\n"
+    for holder, of in {"object": "T()", "class": "T"}.items():
+        source = f"{made}def f(x, y, z, held={of}): return 1"
+        CHANGED[f"{about} in the class of an argument: {holder}"] = (source, source.replace("5", "7"))
+
 
 @pytest.mark.parametrize("what", CHANGED)
 def test_another_function_has_another_hash(what: str) -> None:
@@ -95,6 +116,8 @@ FRAMES = {
     "a builtin": (min, max),
     "a class": (ValueError, TypeError),
     "a path": (Path("a"), Path("b")),
+    "a fraction": (Fraction(1, 2), Fraction(1, 3)),
+    "a day": (date(2024, 1, 1), date(2024, 1, 2)),
     "a partial": (functools.partial(pow, 2), functools.partial(pow, 3)),
 }
 

@@ -103,7 +103,49 @@ def test_threads_where_there_are_none(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_warm_compiles_and_tells_for_what(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYPAG_PATIENCE", "0")
-    monkeypatch.setattr(warming, "RUNS", {"numbers": (("continuous",), "auto")})
+    monkeypatch.setattr(warming, "RUNS", {"numbers": (("continuous",), ({},))})
     ended = anypag("warm")
     assert ended.code == 0
     assert ended.out.startswith("Tables of numbers: ")
+
+
+AFTERWARDS = """
+import numpy as np, anypag as ap
+from anypag._kernels.patience import COMPILING
+
+random = np.random.default_rng(1)
+numbers = ap.simulate.random_system(60, 3.0, seed=1).linear_gaussian(1500, seed=1).__array__()
+levels = (numbers[:, :20] > 0).astype(int) + (numbers[:, :20] > 1)
+few, mixed = numbers[:, :8], np.where(np.arange(8) % 2, numbers[:, :8], levels[:, :8])
+gaps = np.where(random.random(few.shape) < 0.02, np.nan, few)
+tiers = ap.Knowledge.from_text("tiers: X0 X1 | X2 X3 X4 X5 X6 X7")
+marks = ap.Knowledge.from_text("X0 ~> X1; X2 !~> X3; X4 !<-> X5".replace("; ", chr(10)))
+for choices in (
+    *({"method": method} for method in ("icd", "fci", "rfci", "fci+", "gfci", "boss", "bayes", "auto")),
+    {"data": numbers, "method": "icd"}, {"data": levels, "test": "gsq", "method": "icd"},
+    {"data": levels[:, :8]}, {"data": levels[:, :6], "method": "fci"},
+    {"data": levels[:, :6], "test": "gsq", "method": "fci"},
+    {"data": mixed}, {"data": mixed, "method": "icd"}, {"data": mixed, "method": "fci", "max_r": 1},
+    {"data": gaps, "missing": "pairwise", "method": "icd"}, {"data": gaps, "missing": "drop"},
+    {"test": "additive"}, {"test": "additive", "method": "fci", "max_r": 1}, {"transform": "normal-scores"},
+    {"knowledge": tiers}, {"knowledge": marks, "selection_bias": False, "method": "bayes"},
+    {"knowledge": marks, "selection_bias": False, "method": "icd"}, {"test": "gcm", "method": "icd", "max_r": 1},
+    {"data": ap.Oracle(ap.simulate.random_system(12, 2.0, seed=1).dag)},
+):
+    before = COMPILING.seconds
+    by_scores = choices.get("method", "auto") in ("auto", "bayes", "boss", "gfci")
+    ap.learn(choices.pop("data", few), **choices, **({"effort": 0.05} if by_scores else {}))
+    if COMPILING.seconds > before:
+        print(sorted(choices.items(), key=str), round(COMPILING.seconds - before, 1))
+"""
+
+
+@pytest.mark.slow
+def test_after_warm_no_search_waits(tmp_path: Path) -> None:
+    """As in a new installation: the cache is empty before."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "ANYPAG_PATIENCE": "0"}
+    for code in ("from anypag.cli.main import main; raise SystemExit(main(['warm']))", AFTERWARDS):
+        run = [sys.executable, "-W", "ignore", "-c", code]
+        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert done.stdout == ""

@@ -94,9 +94,12 @@ def test_methods(method: str, known: ap.Knowledge | None, tmp_path: Path) -> Non
 
 
 def sources(folder: Path) -> dict[str, Any]:
+    import duckdb
     import polars as pl
 
-    pl.DataFrame(TABLE).write_csv(folder / "data.csv")
+    frame = pl.DataFrame(TABLE)
+    weighted = frame.with_columns(pl.Series("w", np.arange(200) % 3 + 0.5))
+    frame.write_csv(folder / "data.csv")
     levels = pl.DataFrame(LEVELS).group_by(pl.all()).len("count").sort(pl.all())
     levels.write_csv(folder / "counts.csv")
     return {
@@ -105,14 +108,19 @@ def sources(folder: Path) -> dict[str, Any]:
         "a file": folder / "data.csv",
         "a file that is read as the user says": ap.read_table(folder / "data.csv", gaps=["none"]),
         "counts": ap.counted(ap.read_table(folder / "counts.csv"), "count"),
+        "weights": ap.weighted(weighted, "w"),
+        "several data sets": ap.pooled({"observed": frame[:100], "drug": frame[100:]}),
+        "an engine": duckdb.sql("select * from frame"),
         "a covariance": ap.FisherZ.from_covariance(np.cov(np.stack(list(TABLE.values()))), 200, list(TABLE)),
         "a function": ap.from_callable(lambda x, y, z: 0.5, ["A", "B", "C"]),
     }
 
 
-def test_sources(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["icd", "auto"])
+def test_sources(method: str, tmp_path: Path) -> None:
+    effort: dict[str, Any] = {"effort": 0.02} if METHODS[method].needs_score else {}
     for source in sources(tmp_path).values():
-        check(ap.learn(source, method="icd"), tmp_path)
+        check(ap.learn(source, method=method, **effort), tmp_path)
 
 
 @pytest.mark.parametrize(

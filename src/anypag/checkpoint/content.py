@@ -2,8 +2,8 @@
 
 For a function the hash covers its code with all constants and names, its default arguments and its closure. A global of
 the function is hashed by content if it is a function of the same package or a plain value, else only by name. For an
-object the hash covers its members, including `__slots__`, and the code of its class. Data frames and arrays are
-hashed by their values.
+object the hash covers its members, including `__slots__`, and its class: the code of all methods and the public
+settings (`SETTINGS`). Data frames and arrays are hashed by their values.
 
 An object can declare its identity instead: `identity()` returns a text that changes whenever the answers do. Then
 nothing else of the object is hashed. An object that cannot be inspected and declares nothing raises CheckpointError.
@@ -29,6 +29,10 @@ from anypag.errors import CheckpointError
 from anypag.graphs.base import MixedGraph
 
 DEEPEST = 12  # the deepest level of members that is inspected; deeper values count as not inspectable
+SETTINGS = (bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, np.ndarray, np.generic)
+"""The types of the members of a class that count as settings. Others are descriptors, or belong to Python."""
+WRAPPED = ("__func__", "fget", "func", "py_func", "__wrapped__")
+"""Where methods, properties, cached properties, compiled and decorated functions keep what they wrap."""
 
 
 def content_hash(value: Any, *, declared: bool = False) -> str:
@@ -67,7 +71,7 @@ class _Walk:
             yield repr(value).encode()
         elif isinstance(value, type | ModuleType):
             yield f"{getattr(value, '__module__', '')} {value.__name__}".encode()
-            yield from _class_parts(value) if isinstance(value, type) else ()
+            yield from self._of_class(value, depth) if isinstance(value, type) else ()
         elif callable(getattr(value, "identity", None)) and not _is_ours(type(value)):
             yield _declared_identity(value).encode()
         elif _is_frame(value):
@@ -105,7 +109,7 @@ class _Walk:
         elif isinstance(value, MixedGraph):
             yield from self._all((value.names, value.marks), depth)
         elif hasattr(value, "__dict__") or _slots(type(value)):
-            yield from _class_parts(type(value))
+            yield from self._of_class(type(value), depth)
             slots = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
             members = slots | getattr(value, "__dict__", {})
             yield from self._all(chain.from_iterable(sorted(members.items())), depth)
@@ -113,6 +117,22 @@ class _Walk:
             yield repr(value).encode()
         else:
             self._refuse(value)
+
+    def _of_class(self, kind: type, depth: int) -> Iterator[bytes]:
+        """The code and the settings of a class and its base classes, except those of Python and anypag."""
+        for part in kind.__mro__:
+            if part.__module__ == "builtins" or _is_ours(part) or id(part) in self._seen:
+                continue
+            self._seen.add(id(part))
+            for name, item in sorted(vars(part).items()):
+                for function in _functions_in(item):
+                    yield name.encode()
+                    yield from _code_parts(function.__code__)
+                    by_name = getattr(function, "__kwdefaults__", None) or {}
+                    defaults = (*(getattr(function, "__defaults__", None) or ()), *chain.from_iterable(by_name.items()))
+                    yield from self._all((one for one in defaults if isinstance(one, SETTINGS)), depth)
+                if isinstance(item, SETTINGS) and not name.startswith("_"):
+                    yield from self._all((name, item), depth)
 
     def _refuse(self, value: Any) -> None:
         if not self._declared:
@@ -147,15 +167,12 @@ def _declared_identity(value: Any) -> str:
     return said
 
 
-def _class_parts(kind: type) -> Iterator[bytes]:
-    """The code of a class and its base classes, except those of Python and anypag."""
-    for part in kind.__mro__:
-        if part.__module__ != "builtins" and not _is_ours(part):
-            for name, item in sorted(vars(part).items()):
-                function = getattr(item, "__func__", None) or getattr(item, "fget", None) or item
-                if hasattr(function, "__code__"):
-                    yield name.encode()
-                    yield from _code_parts(function.__code__)
+def _functions_in(member: Any) -> Iterator[Any]:
+    """The functions with code in a member of a class: itself, what it wraps, and what that wraps."""
+    for _ in range(DEEPEST):
+        if hasattr(member, "__code__"):
+            yield member
+        member = next((inner for name in WRAPPED if (inner := getattr(member, name, None)) is not None), None)
 
 
 def _of_function(function: Any) -> Iterator[Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from itertools import cycle, islice
+from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
@@ -144,14 +144,16 @@ def _tell(terminal: Terminal, system: System, sample: Sample, written: list[Path
     terminal.lines(f"Wrote {path}" for path in written)
 
 
-RUNS: dict[str, tuple[tuple[Kind, ...], str]] = {
-    "numbers": (("continuous",), "auto"),
-    "levels": (("discrete",), "auto"),
-    "numbers and levels": (("continuous", "discrete"), "auto"),
-    "numbers with curved effects": (("continuous",), "additive"),
+RUNS: dict[str, tuple[tuple[Kind, ...], tuple[dict[str, Any], ...]]] = {
+    "numbers": (("continuous",), ({}, {"method": "fci+"}, {"method": "gfci"}, {"missing": "pairwise"})),
+    "levels": (("discrete",), ({}, {"method": "fci"}, {"test": "gsq"})),
+    "numbers and levels": (("continuous", "discrete"), ({}, {"method": "anytime-fci"})),
+    "numbers with curved effects": (("continuous",), ({"test": "additive"},)),
+    "numbers, with a slow test": (("continuous",), ({"test": "gcm", "method": "icd", "max_r": 1},)),
 }
-"""The tables that `warm` searches to compile kernels. Each has the kinds that columns take in turn, and a test."""
-COLUMNS, ROWS = 8, 400  # the size of each of these tables
+"""The tables that `warm` searches to compile kernels: the kinds that columns take in turn, the choices for searches."""
+KNOWN = "tiers: x0 x1 x2 | x3 x4 x5 x6 x7\nx3 !<-> x4"  # for kernels that only knowledge needs
+NAMES, ROWS = [f"x{k}" for k in range(8)], 400  # the names of columns and the number of rows of each of these tables
 
 
 @command()
@@ -160,25 +162,37 @@ def warm() -> ExitCode:
 
     The code is compiled for this kind of processor, and kept in the folder NUMBA_CACHE_DIR or beside the package.
     """
+    from anypag.ci.base import Oracle, Queries
+    from anypag.ci.discrete import GSquared, PermutationChiSquared
     from anypag.errors import AnypagWarning
+    from anypag.knowledge.knowledge import Knowledge
     from anypag.run.engine import learn
+    from anypag.simulate import random_system
 
     os.environ["ANYPAG_PATIENCE"] = "0"
     warnings.simplefilter("ignore", AnypagWarning)
     terminal = Terminal()
-    for what, (in_turn, test) in RUNS.items():
+    for what, (in_turn, searches) in RUNS.items():
         before = COMPILING.seconds
-        kinds = {f"x{k}": kind for k, kind in enumerate(islice(cycle(in_turn), COLUMNS))}
-        learn(_table(kinds), kinds=kinds, test=test).effects()
+        kinds = dict(zip(NAMES, cycle(in_turn), strict=False))
+        for choices in searches:
+            result = learn(_table(kinds, gaps=0.05 * ("missing" in choices)), **choices)
+            if result.posterior is not None:
+                result.effects()
         terminal.line(f"Tables of {what}: {COMPILING.seconds - before:.0f} s of compiling.")
+    for test in (GSquared, PermutationChiSquared):  # a question about so many columns has a kernel of its own
+        test(_table(dict.fromkeys(NAMES, "discrete"))).pvalues(Queries([0], [1], [range(2, len(NAMES))]))
+    learn(Oracle(random_system(len(NAMES), 2.0, seed=0).dag))
+    learn(_table(dict.fromkeys(NAMES, "continuous")), knowledge=Knowledge.from_text(KNOWN), selection_bias=False)
     return ExitCode.COMPLETE
 
 
-def _table(kinds: dict[str, Kind]) -> dict[str, Floats]:
+def _table(kinds: dict[str, Kind], gaps: float = 0.0) -> dict[str, Floats]:
     import numpy as np
 
     rng = np.random.default_rng(0)
-    weights = rng.normal(size=(3, COLUMNS)) * (rng.random((3, COLUMNS)) < 0.6)
-    values = (rng.normal(size=(ROWS, 3)) @ weights + rng.normal(size=(ROWS, COLUMNS))).T
+    weights = rng.normal(size=(3, len(kinds))) * (rng.random((3, len(kinds))) < 0.6)
+    values = (rng.normal(size=(ROWS, 3)) @ weights + rng.normal(size=(ROWS, len(kinds)))).T
+    values[rng.random(values.shape) < gaps] = np.nan
     columns = zip(kinds.items(), values, strict=True)
     return {name: np.clip(column.round(), -1, 1) if kind == "discrete" else column for (name, kind), column in columns}

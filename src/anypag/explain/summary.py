@@ -13,6 +13,7 @@ from anypag.graphs.contradictions import doubted_pairs
 from anypag.graphs.marks import Edge, Mark, with_and
 from anypag.graphs.text import quote
 from anypag.markup import counted, shown_share, time_shown
+from anypag.results.probabilities import DOES_NOT_FIT
 from anypag.results.result import Result
 
 MOST_NAMED = 3  # at most this many causes are named
@@ -20,7 +21,7 @@ SURE = 0.8  # edges are counted, and causes are named, if they have at least thi
 
 
 def take_away(result: Result) -> str:
-    """Two sentences: the numbers of edges and variables, and the surest causes.
+    """Two sentences: the numbers of edges and variables, and the surest causes (none if the table does not fit).
 
     >>> import anypag as ap
     >>> print(take_away(ap.learn(ap.Oracle(ap.DAG.from_string("A --> C; B --> C; C --> D")))))
@@ -35,6 +36,8 @@ def take_away(result: Result) -> str:
     if said is None:
         return f"{first}. {_causes('The graph shows', [str(edge) for edge in causes], edges)}"
     share = {edge: said.of_edge(edge.a, edge.b, edge.symbol) for edge in edges}
+    if result.misfit_told:
+        return f"{first}. {DOES_NOT_FIT}: no edge is sure."
     n_sure = sum(value >= SURE for value in share.values())
     surest: Sequence[Edge] = sorted((edge for edge in causes if share[edge] >= SURE), key=lambda edge: -share[edge])
     named = [f"{edge} ({shown_share(share[edge])})" for edge in surest]

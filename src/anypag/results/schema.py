@@ -370,4 +370,5 @@ def _before_scores(result: Result, kept: Mapping[str, Any], tested: dict[str, An
     steps = tuple(item for item in result.history if item.info.has_r)
     method = method_named(result.method).tests_by
     about = (method, replace(result.choices, method=method), steps, complete, stopped)
-    return Result(*about, StoredGrounds(pag, **shared, **tested), source=result.source, reading=result.reading)
+    grounds = StoredGrounds(pag, **shared, **tested)
+    return Result(*about, grounds, source=result.source, reading=result.reading, sets=result.sets)

@@ -128,7 +128,7 @@ class Score(ABC):
 
     @cached_property
     def twin(self) -> Self:
-        """The same score with caches of its own, for a chain in another thread."""
+        """A copy of the score with caches of its own, for a chain in another thread."""
         return replace(self)  # type: ignore[type-var]
 
     @cached_property

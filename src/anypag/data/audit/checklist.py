@@ -24,6 +24,7 @@ from anypag.data.moments import Moments, Products
 from anypag.data.sources.counted import weight_findings
 from anypag.data.sources.protocol import Lacked, Needs, Source
 from anypag.data.table import Table
+from anypag.threads import single_blas
 
 MOST_COLUMNS = 300  # the most columns for checks of all pairs or triples
 OF_WINDOWS = frozenset({"order", "conditions"})
@@ -198,7 +199,8 @@ def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | No
     if used.n < rows.LEAST_ROWS or not usable:
         return made
     seen = Seen(source.raw.take(usable), used.take(usable), needs, len(source.names), threads, on)
-    return made._replace(audit=_checked(seen, made.audit))
+    with single_blas:
+        return made._replace(audit=_checked(seen, made.audit))
 
 
 def _checked(seen: Seen, first: Audit) -> Audit:

@@ -83,7 +83,7 @@ def causal_graph_with(mag: MAG, facts: Facts) -> CausalGraph:
     return CausalGraph(PAG(marks, mag.names), Neighbours.of(marks, visible), mag)
 
 
-def agrees(marks: Marks, facts: Facts | None, selection: bool) -> bool:
+def has_known_causes(marks: Marks, facts: Facts | None, selection: bool) -> bool:
     """Does a graph agree with what is known about causes? A graph with `---` agrees only if the sample may be selected.
     Every arrow `A --> B` makes A a cause of B here; `Facts.disagreement` allows selection to explain some tails.
     """
@@ -123,7 +123,7 @@ def _causal_graph_under(shown: _Exactly, alone: _Exactly, known: Knowledge) -> C
     except NotMaximalOrAncestralError:
         return None
     is_of_class = not cycle and np.array_equal(marks_of_class(member.marks), alone.graph.marks)
-    return causal_graph_with(member, facts) if is_of_class and agrees(marks, facts, selection=False) else None
+    return causal_graph_with(member, facts) if is_of_class and has_known_causes(marks, facts, selection=False) else None
 
 
 @lru_cache(maxsize=8)

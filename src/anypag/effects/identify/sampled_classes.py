@@ -14,7 +14,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags
 from anypag.effects.identify.adjustment import between, smallest
-from anypag.effects.identify.causal_graph import CausalGraph, agrees, causal_graph_with
+from anypag.effects.identify.causal_graph import CausalGraph, causal_graph_with, has_known_causes
 from anypag.effects.identify.verdict import Verdict, verdict, without_formula
 from anypag.errors import ContradictionError
 from anypag.graphs.base import Marks
@@ -140,7 +140,7 @@ def classes_of(found: Diagrams, known: Knowledge | None, *, selection: bool) -> 
     marks = found.arranged(order).marks
     facts = known.facts(names, selection=selection) if known else None
     measured = marks[:, : len(names), : len(names)]
-    kept = np.array([k for k, diagram in enumerate(measured) if agrees(diagram, facts, selection)], np.int64)
+    kept = np.array([k for k, diagram in enumerate(measured) if has_known_causes(diagram, facts, selection)], np.int64)
     if not len(kept):
         raise ContradictionError(NO_GRAPH_AGREES)
     of, classes = _grouped(marks[kept], names, found.n_levels, facts)

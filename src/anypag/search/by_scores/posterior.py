@@ -199,11 +199,6 @@ class Posterior:
         """(4, n, n) the reported probability of no edge, a circle, an arrowhead and a tail at j on i–j."""
         return mark_probabilities(self.state_probabilities, len(self.names))
 
-    @property
-    def edge_probability(self) -> Floats:
-        """(n, n) the reported probability that i and j are adjacent."""
-        return np.asarray(self.reported[1:].sum(axis=0))
-
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
         """Two (n, n) shares of the graphs sampled at all temperatures: those with i a cause of j in every member of the
         class, and those with i a cause of j in no member. Other graphs count in neither: only the prior tells members
