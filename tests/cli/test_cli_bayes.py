@@ -32,7 +32,7 @@ def table(tmp_path: Path) -> Path:
 def test_the_end_says_how_many_errors_are_expected(table: Path) -> None:
     done = anypag("learn", table, "--method", "bayes", "--effort", "0.1")
     assert done.code == 0
-    assert "graph has the fewest expected errors" in done.out
+    assert "graph is expected to err least" in done.out
     assert "sampling" in done.out
     assert "r = 0" not in done.out
     found = anypag("learn", table, "--method", "bayes", "--effort", "0.1", "--json").document
@@ -50,7 +50,7 @@ def test_boss_says_what_it_assumes(table: Path) -> None:
     [
         ("boss", 1, "The graph is the one that scores best so far, assuming that nothing is hidden ("),
         ("bayes", 1, "The graph is the one that scores best so far ("),
-        ("bayes", 6, "This graph has the fewest expected errors by "),
+        ("bayes", 6, "This graph is expected to err least, given "),
     ],
 )
 def test_a_search_by_score_that_was_stopped_says_so_in_a_sentence(method: str, n_steps: int, end: str) -> None:

@@ -72,8 +72,8 @@ def test_codes_for_missing_values(code: int) -> None:
     finding = found("code", {"age": ages, "a": A})
     assert f"Column 'age' holds {code} (10 times, far from all other values)" in finding.message
     assert "'missing'" in str(finding.remedy)
-    assert f'(gaps=["{code}"], with every word for a gap)' in str(finding.remedy)
-    assert f"(--gaps={code}, with" in finding.sentence.spelled(spelled)
+    assert f'(gaps=["{code}"], plus any other gap words)' in str(finding.remedy)
+    assert f"(--gaps={code}, plus" in finding.sentence.spelled(spelled)
 
 
 def test_a_word_for_missing_values_and_values_that_are_no_codes() -> None:

@@ -139,7 +139,7 @@ def opened(sent: Any) -> Any:
 
 
 def answer(sent: Any, queries: Queries) -> tuple[PValues, float]:
-    """The answers of the test in a parcel, and the seconds they took; errors but `AnypagError` name the question."""
+    """The answers of a parcel's test, and the seconds they took; all errors but `AnypagError` name the question."""
     test, began = opened(sent), time.perf_counter()
     parts = [np.empty(0)]
     for k in range(len(queries)):

@@ -91,7 +91,7 @@ def _how_far_by_score(result: Result, expected_errors: float | None) -> str:
     said, early = result.probabilities, _stopped_early(result)
     if said is not None:
         said = said if expected_errors is None else replace(said, expected_errors=expected_errors)
-        samples = f"graph has the fewest expected errors by {counted(said.n_samples, 'sample')}; {said.errors_told}"
+        samples = f"graph is expected to err least, given {counted(said.n_samples, 'sample')}; {said.errors_told}"
         if result.complete and result.stopped == "interrupt":
             return f"{early}. {_draws_told(result)} This {samples}"
         return f"Complete: this {samples}" if result.complete else f"{early}. This {samples}"

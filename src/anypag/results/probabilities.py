@@ -225,8 +225,8 @@ class Misfit:
 
     A table may mislead without a reported misfit, for example if hidden causes leave no trace in it.
     `rows_per_number`: for a table with levels, the rows for each parameter of the best graph; None for other tables.
-    `share`: the share of pairs whose relation differs from that in tables simulated from the best graph; None if too
-    few rows were kept, or none. `worst`: the pairs that differ most. `curved`: the audit found a curve, or curved
+    `share`: the share of pairs whose relation differs from that in tables simulated from the best graph; None if no
+    rows were kept, or too few. `worst`: the pairs that differ most. `curved`: the audit found a curve, or curved
     functions of the causes explain most of the misfit.
     """
 

@@ -254,7 +254,7 @@ def code_findings(table: Table) -> list[Finding]:
         message = f"Column {name!r} holds {shown}, which looks like a code for a missing value."
         empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
         remedy = Sentence(  # words given for gaps replace the default ones
-            f"{empty}, or name the code on reading a file ({Option('gaps', (typed,))}, with every word for a gap); "
+            f"{empty}, or name the code on reading a file ({Option('gaps', (typed,))}, plus any other gap words); "
             f"then choose how to treat missing values ({Option('missing')})."
         )
         findings.append(warning("code", (name,), message, remedy))

@@ -28,7 +28,7 @@ from anypag.search.sepsets import padded
 from anypag.search.state import PairTests, State
 from anypag.threads import Made, map_in_threads, runs_of, slices
 
-SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; of fewer than 128 edges two or three
+SAMPLE = 64  # to measure the cost of an edge, every 64th is tested first; with fewer than 128, two or three
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
 LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long: starting it on another thread costs a tenth of that
 SECONDS_TO_START = 0.0003  # the cost of a chunk without questions
@@ -62,7 +62,7 @@ TestSome = Callable[[Indices, Indices], TestedEdges]  # tests some edges x–y g
 
 
 class Removal(NamedTuple):
-    """A state after a removal; the edges that had candidates (at r = 0 perhaps only those left), and the others."""
+    """A state after a removal; the edges that had candidates (a pass at r = 0: only those kept), and the others."""
 
     state: State
     n_tried: int
