@@ -202,7 +202,7 @@ def test_from_covariance_is_the_same_test() -> None:
         ([[1.0, 0.5], [0.4, 1.0]], 10, "symmetric; 'X0' and 'X1' have 0.5 one way and 0.4 the other"),
         ([[1.0, np.nan], [np.nan, 1.0]], 10, "there is none for 'X0' and 'X1'"),
         ([[0.0, 0.0], [0.0, 1.0]], 10, "must be positive; that of 'X0' is 0"),
-        ([[1.0, 0.5], [0.5, 1.0]], 3, "at least 4 rows and at most 9,007,199,254,740,992; got 3"),
+        ([[1.0, 0.5], [0.5, 1.0]], 3, "a whole number from 4 to 9,007,199,254,740,992; got 3"),
         ([[1.0, 2.0], [2.0, 1.0]], 10, "some combination of columns has negative variance"),
         ([[1.0, 1.0], [1.0, 1.0]], 10, "Exact linear relation: X1 = X0."),
     ],

@@ -78,7 +78,7 @@ def test_a_signal_ends_the_run_with_the_last_graph_in_every_output(data: Path, n
 
 def test_a_signal_reaches_a_test_that_takes_long(data: Path) -> None:
     run = start(data, seconds=FOREVER)
-    read_until(run, "r = 0")
+    read_until(run, "r = 0  ")  # the line of the finished step, not one that says how long it will take
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=FOREVER / 10)
     assert run.returncode == 3

@@ -128,7 +128,7 @@ def _proposals(dag: LatentDAG, discrete: DiscreteScore, facts: Facts) -> Iterato
 
 
 def away_from(nodes: Flags, dag: LatentDAG) -> LatentDAG:
-    """An equivalent DAG with as many edges as possible reversed to point away from `nodes`.
+    """An equivalent DAG: edges that lead towards `nodes` are reversed one by one, until none of them can be.
 
     An edge into a child of a new hidden cause makes this child a collider. Often the data do not tell how the edge
     points; if the best DAG has it the wrong way, the right hidden cause scores badly. An edge a --> b can be reversed
