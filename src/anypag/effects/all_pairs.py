@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import permutations
 from typing import Any
 
@@ -81,17 +82,12 @@ def effects_of(
                 shared = LevelTable(table, classes.n_levels) if first.is_discrete else AllDraws.of(classes, table)
                 ready[of_sets] = table, None if first.is_curved else shared
         x, y = (classes.nodes((name,)) for name in (cause, outcome))
-        question = Question(classes, x, y, 0, ((1 << len(classes.names)) - 1))
+        everyone = (1 << len(classes.names)) - 1
+        question = Question(classes, x, y, 0, everyone)
         found = sampled_effect(question, is_discrete=first.is_discrete, is_curved=first.is_curved)
-        if has_rows:
-            found = _by_splines(found, ready[of_sets][0]) if found.is_curved else found.drawn(*ready[of_sets])
+        if has_rows and found.is_curved:
+            with suppress(DataError):  # splines cannot use labels, or a column that the others determine
+                found = Adjusting(Sampling(resamples=0)).drawn(found, ready[of_sets][0], everyone)
+        elif has_rows:
+            found = found.drawn(*ready[of_sets])
         yield found
-
-
-def _by_splines(found: SampledEffect, table: Table) -> SampledEffect:
-    """The effect with draws around estimates from splines; unchanged if splines cannot use the columns."""
-    within = (1 << len(found.question.classes.names)) - 1
-    try:
-        return Adjusting(Sampling(resamples=0)).drawn(found, table, within)
-    except DataError:  # labels, or a column that the others determine
-        return found

@@ -19,7 +19,7 @@ from anypag.effects.estimate.ranges import PossibleEffects
 from anypag.effects.identify.adjustment import minimal_sets, smallest
 from anypag.effects.identify.verdict import Status
 from anypag.effects.learned import ONE_PAIR, Adjusting, is_one_pair
-from anypag.effects.numbers import NEEDS_SAMPLED_GRAPHS, NO_SET, EffectBasis, of_one_graph, of_sampled_graphs
+from anypag.effects.numbers import EffectBasis, of_one_graph, of_sampled_graphs
 from anypag.effects.question import WITHOUT_KNOWLEDGE, AFewNodes
 from anypag.effects.sampled_effect import SampledEffect, headline, told
 from anypag.effects.sampled_question import ClassGroup, DrawnEffect, Span
@@ -242,7 +242,8 @@ class Effect:
         """
         if self.sampled is not None and adjust_for is not None:
             if self.graph_answer is None:
-                raise ParameterError(" ".join([NO_SET, *self.notes]))
+                why = "An adjustment set of your own is for the answer of the single graph, and this result has none."
+                raise ParameterError(" ".join([why, *self.notes]))
             ask = partial(self.graph_answer.estimated, data, model=model, adjust_for=adjust_for, learner=learner)
             return ask(resamples=resamples, level=level, seed=seed, by=by, cluster=cluster, confounding=confounding)
         used = self.basis.rows(data, cluster, by)
@@ -255,7 +256,10 @@ class Effect:
         if self.sampled is not None:
             return of_sampled_graphs(self, self.sampled, used, how)
         if confounding is not None:
-            raise ParameterError(NEEDS_SAMPLED_GRAPHS)
+            raise ParameterError(
+                f"The option {Option('confounding')} needs draws over sampled graphs: search with "
+                f"{Option('method', 'auto')}. For the estimate of one graph, look at its robustness value instead."
+            )
         return of_one_graph(self, used, how, adjust_for)
 
     def __str__(self) -> str:
@@ -302,8 +306,6 @@ class Effect:
 
     def to_dict(self) -> dict[str, Any]:
         """The answer for machines: only strings, numbers, lists, objects and None."""
+        keys = {"numbers": "estimate", "sampled": "posterior"}  # those that differ from the names of fields
         shown = (item.name for item in fields(self) if item.compare)
-        return {KEYS.get(name, name): plain(getattr(self, name)) for name in shown}
-
-
-KEYS = {"numbers": "estimate", "sampled": "posterior"}  # the keys of `to_dict` that differ from the names of fields
+        return {keys.get(name, name): plain(getattr(self, name)) for name in shown}

@@ -32,10 +32,6 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.results.result import Result
 from anypag.search.by_scores.sampled_graphs import Diagrams
 
-SEARCHES_ANEW = (
-    f"With {Option('assume')}, graphs are sampled again from the data: give a result of {Option('method', 'auto')} "
-    "whose test was chosen by name."
-)
 CURVED = "Additive"  # the test whose graphs are scored with curves
 CUT = (
     "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs with a lower penalty per edge "
@@ -147,7 +143,9 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     known, notes = result.choices.knowledge, [IN_THE_SAMPLE] * selection
     if selection and known is not None and known.facts(pag.names).unconfounded.any():
         notes.append(NOTHING_HIDDEN)
-    notes += [] if is_discrete else _told_of_cut(diagrams, result)
+    more, every = diagrams.n_for_effects  # a budget or a signal may have ended their sampling early
+    may_lack = more or result.stopped is not None or result.choices.time_budget is not None
+    notes += [CUT.format(more=more, all=every)] if not is_discrete and more < every and may_lack else []
     by_graph = None
     try:
         by_graph = effect_of_graph(result, asked)
@@ -156,13 +154,6 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     causal, verdict_of_most = found.representative
     answer = _answered(result, causal, verdict_of_most, usable, shares_told(found))
     return replace(answer, status=found.status, sampled=found, graph_answer=by_graph, notes=tuple(notes))
-
-
-def _told_of_cut(diagrams: Diagrams, result: Result) -> list[str]:
-    """A note if a budget or a signal ended the sampling of the graphs that are used only for effects."""
-    more, every = diagrams.n_for_effects
-    may_lack = more or result.stopped is not None or result.choices.time_budget is not None
-    return [CUT.format(more=more, all=every)] if more < every and may_lack else []
 
 
 def effect_of_graph(graph: MixedGraph | Result, asked: EffectAsked) -> Effect:
@@ -216,7 +207,10 @@ def is_adjustment_set(
 def searched_under(result: MixedGraph | Result, data: Any, assumed: Knowledge, selection_bias: bool | None) -> Result:
     """The result of a new search, whose sampled graphs agree with an added assumption."""
     if not isinstance(result, Result) or result.probabilities is None or not isinstance(result.choices.test, str):
-        raise ParameterError(SEARCHES_ANEW)
+        raise ParameterError(
+            f"With {Option('assume')}, graphs are sampled again from the data: give a result of "
+            f"{Option('method', 'auto')} whose test was chosen by name."
+        )
     if data is None:
         raise ParameterError(f"With {Option('assume')} a new search needs rows: give {Option('data')}.")
     from anypag.run.engine import Search
@@ -262,5 +256,4 @@ def _equation(causal: CausalGraph, found: Verdict, style: Style) -> str | None:
     if found.formula is None:
         return None
     way, names = found.way, causal.pag.names
-    left = effect_written(names, way.x, way.y, way.given, style)
-    return f"{left} = {written(found.formula, names, style)}"
+    return f"{effect_written(names, way.x, way.y, way.given, style)} = {written(found.formula, names, style)}"

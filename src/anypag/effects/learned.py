@@ -25,10 +25,6 @@ from anypag.graphs.node_sets import NodeSet, members
 MOST_SETS = 3  # at most this many adjustment sets are fitted: the most frequent in sampled graphs
 ONE_PAIR = ("A learner takes one cause and one outcome, without conditions; say ", Option("by"), " for groups.")
 NO_SET = ("A learner needs an adjustment set, and this effect has none: leave out ", Option("learner"), ".")
-NOT_HIDDEN = (
-    f"The option {Option('confounding')} is a correlation between 0 and 1. It goes with draws of linear systems, not "
-    "with tables of levels or a learner."
-)
 
 
 class Beside(NamedTuple):
@@ -85,16 +81,17 @@ class Adjusting:
         learner = "splines" if sampled.is_curved and self.learner is None else self.learner
         is_linear = learner is None and not sampled.is_discrete
         if self.confounding is not None and not (is_linear and 0 < self.confounding < 1):
-            raise ParameterError(NOT_HIDDEN)
+            raise ParameterError(
+                f"The option {Option('confounding')} is a correlation between 0 and 1. It goes with draws of linear "
+                "systems, not with tables of levels or a learner."
+            )
         if learner is None:
             return sampled.drawn(table, clusters=self.sampling.clusters, confounding=self.confounding)
         if not is_one_pair(sampled.question.verdicts[0].way):
             raise ParameterError(*ONE_PAIR)
-        return self._drawn_by_learner(sampled, table, within, learner)
+        return self._by_learner(sampled, table, within, learner)
 
-    def _drawn_by_learner(
-        self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner
-    ) -> SampledEffect:
+    def _by_learner(self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner) -> SampledEffect:
         """The effect with draws: normal around the estimate with the set of each graph; 0 without a directed path."""
         question, classes, seed = sampled.question, sampled.question.classes, self.sampling.seed
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
@@ -117,7 +114,9 @@ class Adjusting:
                 draws[k] = if_causal[k] if ancestry(classes.diagrams[k])[x, y] else 0.0
         draws[is_zero] = 0.0
         first = fits[chosen[0]]
-        line = DrawnEffect(first.column, DrawnColumn(first.outcome), draws, if_causal[~is_zero])
+        unset, setting = first.levels or (None, None)
+        cause = DrawnColumn(first.cause, setting, against=unset)
+        line = DrawnEffect(cause, DrawnColumn(first.outcome), draws, if_causal[~is_zero])
         notes = [f"{fits[z].why_no_interval} So draws come from the partially linear estimate." for z in unsure[:1]]
         return replace(sampled.with_lines((line,), first.part.n), notes=tuple(notes))
 

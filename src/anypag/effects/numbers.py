@@ -20,7 +20,7 @@ from anypag.effects.identify.verdict import Verdict, adjustment_formula
 from anypag.effects.learned import Adjusting, Beside
 from anypag.effects.question import AFewNodes, nodes_of
 from anypag.effects.sampled_effect import SampledEffect
-from anypag.errors import DataError, Option, ParameterError, listed
+from anypag.errors import DataError, ParameterError, listed
 from anypag.graphs.node_sets import NodeSet
 
 if TYPE_CHECKING:
@@ -46,11 +46,6 @@ SAME_ROWS = (
     'them. Draws over sampled graphs (method="auto"; --method auto on the command line) account for this.'
 )
 OWN_SET = "The numbers adjust for {set}, as you asked."
-NO_SET = "An adjustment set of your own is for the answer of the single graph, and this result has none."
-NEEDS_SAMPLED_GRAPHS = (
-    f"The option {Option('confounding')} needs draws over sampled graphs: search with {Option('method', 'auto')}. "
-    "For the estimate of one graph, look at its robustness value instead."
-)
 IN_OBSERVED_SET = "This is the effect in the set {set!r}: the numbers come from its {n:,} rows."
 ACROSS_SETS = "This compares the sets {sets}: the numbers come from their {n:,} rows."
 UNVARIED = "Contexts with a single value in these rows, {names}, are in the formula but not in the estimate."
@@ -143,9 +138,8 @@ def of_sampled_graphs(effect: Effect, sampled: SampledEffect, used: RowsUsed, ho
         by_graph = by_graph and by_graph.estimated(used.table, model=how.model)
     except DataError as error:
         by_graph = by_graph and replace(by_graph, notes=(*by_graph.notes, str(error)))
-    drawn, beside = here.drawn(sampled, part, basis.within), Beside()
-    if sampled.status != "zero":
-        beside = here.beside_draws(sampled, part, basis.within)
+    drawn = here.drawn(sampled, part, basis.within)
+    beside = Beside() if sampled.status == "zero" else here.beside_draws(sampled, part, basis.within)
     strength = beside.robustness
     if used.same:  # adjustment sets are shown without contexts that do not vary in these rows
         drawn = drawn.grouped(used.same)
@@ -153,8 +147,7 @@ def of_sampled_graphs(effect: Effect, sampled: SampledEffect, used: RowsUsed, ho
             left = tuple(name for name in strength.adjusting_for if name not in used.same)
             strength = replace(strength, adjusting_for=left)
     notes = (*effect.notes, *used.told, *rows_told(part, n_dropped), *beside.notes)
-    found = replace(effect, sampled=drawn, graph_answer=by_graph, notes=notes)
-    return replace(found, along=beside.along, robustness=strength)
+    return replace(effect, sampled=drawn, graph_answer=by_graph, notes=notes, along=beside.along, robustness=strength)
 
 
 def of_one_graph(effect: Effect, used: RowsUsed, how: Adjusting, adjust_for: AFewNodes | None) -> Effect:

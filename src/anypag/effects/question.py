@@ -6,13 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, NoReturn, TypeGuard
 
 from anypag.catalogue import METHODS, AtTheEnd, method_named
-from anypag.effects.identify.causal_graph import (
-    WHAT_HELPS,
-    WHAT_HELPS_BESIDE_KNOWLEDGE,
-    CausalGraph,
-    causal_graph_of,
-    causal_graph_under,
-)
+from anypag.effects.identify.causal_graph import WHAT_HELPS, CausalGraph, causal_graph_of, causal_graph_under
 from anypag.effects.identify.verdict import Status
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
@@ -35,6 +29,10 @@ IF_CONTEXTS_ARE_CONTRADICTED = (
     "Either a test has erred (try another alpha, leave out columns that the question does not need, or search with "
     "sampled graphs, which agree with the design), or an assumption about contexts does not hold (say less: "
     f"{Option('assumptions', '1')})."
+)
+WHAT_HELPS_BESIDE_KNOWLEDGE = (
+    "Knowledge does not help here: effects are read from the data alone. What may help: try another alpha, or "
+    "leave out columns that the question does not need."
 )
 ALONE = "ask about the graph alone (`result.pag`, or on the command line a file with nothing but edges, such as .txt)"
 WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."

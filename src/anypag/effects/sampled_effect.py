@@ -23,6 +23,9 @@ from anypag.scores.base import GAMMA
 
 SURE_OF_NONE = 0.95  # "zero": this share of graphs excludes an effect, also of those with a lower penalty per edge
 MOSTLY_OPEN = 0.5  # status "unidentified": the classes of at least this share of graphs leave the effect open
+LEAST_TOLD = 0.01  # groups of classes with a smaller share of the graphs are not listed
+MUCH = 0.2  # a smaller difference between the shares of "no effect" at the two penalties per edge is not reported
+IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +124,6 @@ def _as_numbers_told(table: Table) -> list[str]:
     columns = zip(table.names, table.kinds, table.values.T, strict=True)
     two = [quote(name) for name, kind, column in columns if kind == "discrete" and len(np.unique(column)) == 2]
     return [f"Columns with two levels are taken as numbers, 0 and 1: {with_and(tuple(two))}."] if two else []
-
-
-LEAST_TOLD = 0.01  # groups of classes with a smaller share of the graphs are not listed
-MUCH = 0.2  # a smaller difference between the shares of "no effect" at the two penalties per edge is not reported
-IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 
 def headline(found: SampledEffect, heading: str) -> str:

@@ -26,6 +26,7 @@ from anypag.graphs.text import quote
 Said = Literal["zero", "identified", "open"]
 IN_WORDS = {"zero": "no effect", "formula": "identified, by a formula", "unidentified": "left open"}
 MOST_GROUPS = 3  # how many groups of classes are listed
+LEAST_DRAWS = 20  # fewer draws give no interval: the ends of a 95 % interval would be single draws
 
 
 class ClassGroup(NamedTuple):
@@ -191,9 +192,6 @@ class AllDraws(NamedTuple):
 
 Shared = AllDraws | LevelTable  # computed once for many questions about the same rows
 
-QUANTILES = (0.025, 0.5, 0.975)
-LEAST_DRAWS = 20  # fewer draws give no interval: the ends of a 95 % interval would be single draws
-
 
 class Span(NamedTuple):
     """The median of draws, and the ends of the range that holds 95 % of them."""
@@ -208,7 +206,7 @@ class Span(NamedTuple):
         known = draws[np.isfinite(draws)]
         if len(known) < LEAST_DRAWS:
             return None
-        low, middle, high = np.quantile(known, QUANTILES).tolist()
+        low, middle, high = np.quantile(known, (0.025, 0.5, 0.975)).tolist()
         return cls(middle, low, high)
 
     def __str__(self) -> str:

@@ -13,7 +13,6 @@ from anypag.arrays import Flags, Floats, in_units
 from anypag.data.levels import indicators
 from anypag.data.table import Table
 from anypag.effects.estimate import learners
-from anypag.effects.estimate.draws import DrawnColumn
 from anypag.effects.estimate.estimates import Estimate, EstimateModel, Level, MeanChange, levels_of, number, shown
 from anypag.effects.estimate.fitting import Sampling, columns_of, complete_rows, rows_told
 from anypag.effects.estimate.learners import AdjustedRows, Learner, Scores, WithError
@@ -32,6 +31,7 @@ LEAST_EACH = 5
 curved, and standard errors are 1.3 times too small. With 1, 40% seem curved, and the errors are 3 times too small.
 """
 BANDS = 4  # to report an effect by group, a column of numbers is divided into this many groups of equal size
+RATIO_OF_DIFFERENCE = 0.91  # a standardised difference d is about a risk ratio of exp(0.91 d) (VanderWeele, Ding 2017)
 FEW_ROWS = f"No doubly robust (AIPW) interval: in simulations reliable only from {learners.LEAST_ROWS:,} rows on."
 
 
@@ -126,11 +126,6 @@ class Adjustment:
         return float(risks[1] / risks[0])
 
     @property
-    def column(self) -> DrawnColumn:
-        first, other = self.levels or (None, None)
-        return DrawnColumn(self.cause, other, first)
-
-    @property
     def why_no_interval(self) -> str:
         """Why AIPW gives no interval; empty if it gives one."""
         if self.scores.clipped > learners.MOST_CLIPPED:
@@ -181,9 +176,6 @@ def _groups(part: Table, by: str) -> list[tuple[str, Flags]]:
     band = np.searchsorted(np.quantile(column, np.arange(1, BANDS) / BANDS), column)
     flags = [band == k for k in np.unique(band)]
     return [(f"{by} from {number(column[own].min())} to {number(column[own].max())}", own) for own in flags]
-
-
-RATIO_OF_DIFFERENCE = 0.91  # a standardised difference d is about a risk ratio of exp(0.91 d) (VanderWeele, Ding 2017)
 
 
 @dataclass(frozen=True)

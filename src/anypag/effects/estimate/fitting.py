@@ -27,6 +27,19 @@ Fitted = Linear | Tables | Regression
 Numbers = tuple[Floats, Floats, Floats]  # values, and the ends of their intervals
 
 MOST_CELLS_NAMED = 5  # how many combinations without rows a note names
+_WAYS = (
+    f"{Option('model', 'linear')} to treat levels as numbers (right for two levels), {Option('model', 'tables')} to "
+    "treat every value as a level, or evaluate the formula with a tool for mixed data."
+)
+NO_INTERVAL = (
+    "A number without an interval is the same in every resample of the rows, or cannot be computed in some resamples: "
+    "too few rows have its levels to say how uncertain it is."
+)
+WEIGHTED = "Rows are weighted: the effect is that in the population which the weights represent."
+ADDITIVE = (
+    "Discrete columns enter a regression as indicators of their levels, without interactions: the effect is taken to "
+    "be the same in every group."
+)
 
 
 @dataclass(frozen=True)
@@ -68,9 +81,8 @@ def estimated(
     try:
         values = fitted.values(formula, way)
     except DeterminedError:
-        raise DataError(
-            f"The effect cannot be computed: {_determined(part)}. Leave it out, and search again."
-        ) from None
+        why = _determined(part)
+        raise DataError(f"The effect cannot be computed: {why}. Leave it out, and search again.") from None
     sampling = sampling.of_rows(complete_rows(table, part.names))
     if sampling.clusters is None and part.weights is not None:
         sampling = replace(sampling, clusters=np.arange(part.n))  # every row is a cluster, drawn with its weight
@@ -149,21 +161,6 @@ def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) ->
         about = f"The outcome {discrete[0]!r} is discrete, and regression needs a continuous outcome. "
         raise DataError(about if len(set(kinds.values())) == 1 else f"{_both_kinds(part)} {about}", f"Say {_WAYS}")
     return model
-
-
-_WAYS = (
-    f"{Option('model', 'linear')} to treat levels as numbers (right for two levels), {Option('model', 'tables')} to "
-    "treat every value as a level, or evaluate the formula with a tool for mixed data."
-)
-NO_INTERVAL = (
-    "A number without an interval is the same in every resample of the rows, or cannot be computed in some resamples: "
-    "too few rows have its levels to say how uncertain it is."
-)
-WEIGHTED = "Rows are weighted: the effect is that in the population which the weights represent."
-ADDITIVE = (
-    "Discrete columns enter a regression as indicators of their levels, without interactions: the effect is taken to "
-    "be the same in every group."
-)
 
 
 def _both_kinds(part: Table) -> str:

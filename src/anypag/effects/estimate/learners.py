@@ -28,6 +28,10 @@ LEAST_ROWS = 2_000  # with fewer rows AIPW gives no interval: see `benchmarks/ef
 MOST_KNOTS = 8  # of the spline of a column
 PENALTIES = np.logspace(-6, 1, 8)  # on squared weights of standardised columns; multiplied by the number of rows
 MOST_STEPS = 30  # of Newton's method in a logistic regression
+NO_LEARNER = (
+    f'The option {Option("learner")} is "splines"; a regressor with fit and predict; a function that makes one; the '
+    'import name of one ("sklearn.ensemble.RandomForestRegressor"); or a pair of these, for outcome and cause. Got '
+)
 
 One = Regressor | Callable[[], Regressor]
 Learner = str | One | tuple[str | One, str | One]
@@ -253,12 +257,6 @@ def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
         raise ParameterError(NO_LEARNER, f"{learner!r}.")
     makers = _maker(pair[0], Splines), _maker(pair[1], of_cause)
     return makers if z.shape[1] else (Splines, of_cause)
-
-
-NO_LEARNER = (
-    f'The option {Option("learner")} is "splines"; a regressor with fit and predict; a function that makes one; the '
-    'import name of one ("sklearn.ensemble.RandomForestRegressor"); or a pair of these, for outcome and cause. Got '
-)
 
 
 def _maker(one: str | One, splines: One) -> One:

@@ -21,6 +21,8 @@ from anypag.effects.identify.expressions import Expression, P, Product, Quotient
 from anypag.errors import DataError
 from anypag.graphs.node_sets import NodeSet, members
 
+LEAST = 1e-10  # directions of the standardised columns with a smaller share of the variance count as absent
+
 
 @dataclass(frozen=True)
 class Weighted:
@@ -124,9 +126,6 @@ def _solved(matrix: Floats, right: Floats) -> Floats:
         raise DeterminedError from None
 
 
-LEAST = 1e-10  # directions of the standardised columns with a smaller share of the variance count as absent
-
-
 @dataclass(frozen=True)
 class Regression(Weighted):
     """An additive regression on continuous columns and indicators of levels. The effect must be zero or identified by
@@ -143,10 +142,12 @@ class Regression(Weighted):
         design = np.column_stack([causes, self._columns(mentioned(formula) & ~(way.x | way.y))[0]])
         centred, centred_outcomes = self._centred(design), self._centred(outcomes)
         scale = np.sqrt((centred**2).sum(axis=0))
-        if not self.is_resample and not scale.all():
+        standard = centred / np.where(scale == 0, 1, scale)
+        products = standard.T @ standard
+        if not self.is_resample and np.linalg.matrix_rank(products, tol=LEAST, hermitian=True) < len(products):
             raise DeterminedError
-        found = _least_squares(centred / np.where(scale == 0, 1, scale), centred_outcomes, exact=not self.is_resample)
-        found /= np.where(scale == 0, np.nan, scale)[:, None]
+        inverse = np.linalg.pinv(products, rcond=LEAST, hermitian=True)  # of least norm if a resample lacks a level
+        found = inverse @ (standard.T @ centred_outcomes) / np.where(scale == 0, np.nan, scale)[:, None]
         return per_unit(found[: causes.shape[1]], at_x, at_y).ravel()
 
     def _columns(self, nodes: NodeSet) -> tuple[Floats, Indices]:
@@ -168,11 +169,3 @@ class Regression(Weighted):
         """The columns minus their means, times the root of the weights."""
         mean = np.average(columns, axis=0, weights=self.weights)
         return (columns - mean) * (1.0 if self.weights is None else np.sqrt(self.weights)[:, None])
-
-
-def _least_squares(design: Floats, outcomes: Floats, *, exact: bool) -> Floats:
-    """The coefficients of standardised columns; the minimum-norm solution if a resample lacks a level."""
-    inverse = np.linalg.pinv(design.T @ design, rcond=LEAST, hermitian=True)
-    if exact and np.linalg.matrix_rank(design.T @ design, tol=LEAST, hermitian=True) < design.shape[1]:
-        raise DeterminedError
-    return np.asarray(inverse @ (design.T @ outcomes))

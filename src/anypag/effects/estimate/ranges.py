@@ -28,6 +28,10 @@ from anypag.graphs.rules import rules_after_0
 from anypag.knowledge.closure import SeparationsOf
 
 STEPS_PER_MEMBER = 20  # how many tries are allowed for each member wanted
+UNTOLD = (
+    "The range is computed only for columns of one kind; here some are continuous, some discrete. To treat levels as "
+    'numbers, which is right for columns with two levels, say model="linear" (--model linear on the command line).'
+)
 
 
 class Members(NamedTuple):
@@ -85,12 +89,6 @@ class _MemberWalk:
         except NotMaximalOrAncestralError:
             return None
         return mag if pag_of_mag(mag) == self.of_data else None
-
-
-UNTOLD = (
-    "The range is computed only for columns of one kind; here some are continuous, some discrete. To treat levels as "
-    'numbers, which is right for columns with two levels, say model="linear" (--model linear on the command line).'
-)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,9 @@ MOST_CELLS = 10_000_000  # a table with more cells is refused, because hardly an
 MOST_CELLS_DRAWN = 1_000_000  # a table that is drawn for each sampled graph gives no number if it has more cells
 EQUIVALENT_ROWS = 1.0  # the prior of a drawn table counts as this many rows, spread over its cells
 
+Columns = tuple[int, ...]
+Steps = list[tuple[Columns, int]]  # for each cause, in the order of setting: the columns to adjust for, and the cause
+
 
 @dataclass(frozen=True)
 class Tables:
@@ -105,10 +108,6 @@ def _times(a: Floats, b: Floats) -> Floats:
     if prod(np.broadcast_shapes(a.shape, b.shape)) > MOST_CELLS:
         raise DataError("The formula needs too large a table; merge levels, or use fewer columns.")
     return np.where((a == 0) | (b == 0), 0.0, a * b)
-
-
-Columns = tuple[int, ...]
-Steps = list[tuple[Columns, int]]  # for each cause, in the order of setting: the columns to adjust for, and the cause
 
 
 class LevelTable:

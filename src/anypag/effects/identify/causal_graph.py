@@ -64,12 +64,6 @@ class CausalGraph:
         return bool(is_blocked(*self.member.marked_edges, *map(self.flags, (x, y, z, first))))
 
 
-WHAT_HELPS_BESIDE_KNOWLEDGE = (
-    "Knowledge does not help here: effects are read from the data alone. What may help: try another alpha, or "
-    "leave out columns that the question does not need."
-)
-
-
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
     """The prepared graph. Error if edges imply selection, or (with the advice `what_helps`) if a PAG is not valid."""
     return _causal_graph_of(_Exactly(graph), what_helps)

@@ -139,8 +139,13 @@ def summed(over: NodeSet, body: Expression) -> Expression:
         return body
     if isinstance(body, Sum):
         return summed(over | body.over, body.body)
-    if isinstance(body, Quotient):
-        return _summed_quotient(over, body)
+    if isinstance(body, Quotient):  # variables that the denominator does not contain are summed in the numerator
+        outside = over & ~body.bottom.free
+        inner = quotient(summed(outside, body.top), body.bottom)
+        inside = over & ~outside
+        if inside & ~inner.free:
+            return Sum(over, body)
+        return Sum(inside, inner) if inside else inner
     return _summed_product(over, list(_factors(body)))
 
 
@@ -190,16 +195,6 @@ def _ratio(top: Expression, bottom: Expression) -> Expression | None:
     if top.given & ~bottom.given == 0 and top.of == bottom.of | before and not bottom.of & top.given:
         return P(before, top.given)
     return None
-
-
-def _summed_quotient(over: NodeSet, body: Quotient) -> Expression:
-    """The sum of a quotient; variables that the denominator does not contain are summed in the numerator."""
-    outside = over & ~body.bottom.free
-    inner = quotient(summed(outside, body.top), body.bottom)
-    inside = over & ~outside
-    if inside & ~inner.free:
-        return Sum(over, body)
-    return Sum(inside, inner) if inside else inner
 
 
 def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:

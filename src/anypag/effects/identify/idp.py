@@ -20,6 +20,8 @@ from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import NodeSet, bucket_sets, pc_component_set, region_set, spread
 from anypag.graphs.separation import is_definitely_connected
 
+Torn = NodeSet  # the bucket at which identification failed: only some of its nodes are possible ancestors of y and z
+
 
 class Stuck(NamedTuple):
     """Where identification failed: Q[wanted] cannot be computed from Q[known]."""
@@ -106,9 +108,6 @@ class _Derivation:
                 rest = product(summed(after, q_over), quotient(q_over, summed(after & ~step, q_over)))
                 self.known[wanted, over] = self.formula(wanted, over & ~step, rest)
         return self.known[wanted, over]
-
-
-Torn = NodeSet  # the bucket at which identification failed: only some of its nodes are possible ancestors of y and z
 
 
 def identified_given(causal: CausalGraph, x: NodeSet, y: NodeSet, z: NodeSet) -> Expression | Stuck | Torn:

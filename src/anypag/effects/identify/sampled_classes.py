@@ -27,11 +27,6 @@ from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
 from anypag.search.by_scores.sampled_graphs import Diagrams
 
-NO_GRAPH_AGREES = (
-    "No sampled graph agrees with the given knowledge, so no effect can be drawn. Take statements back, or say less, "
-    "and search again."
-)
-
 
 class SampledClass(NamedTuple):
     """One class of sampled graphs."""
@@ -142,7 +137,10 @@ def classes_of(found: Diagrams, known: Knowledge | None, *, selection: bool) -> 
     measured = marks[:, : len(names), : len(names)]
     kept = np.array([k for k, diagram in enumerate(measured) if has_known_causes(diagram, facts, selection)], np.int64)
     if not len(kept):
-        raise ContradictionError(NO_GRAPH_AGREES)
+        raise ContradictionError(
+            "No sampled graph agrees with the given knowledge, so no effect can be drawn. Take statements back, or say "
+            "less, and search again."
+        )
     of, classes = _grouped(marks[kept], names, found.n_levels, facts)
     counts = kept < (len(found) if found.n_counted is None else found.n_counted)
     counts = counts if counts.any() else ~counts

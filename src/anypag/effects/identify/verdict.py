@@ -19,6 +19,7 @@ from anypag.graphs.text import quote
 from anypag.markup import counted
 
 Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]  # "identified": sampled graphs only
+MOST_EDGES = 3  # how many edges a reason names
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,6 @@ def shortened(causal: CausalGraph, formula: Expression, wanted: NodeSet) -> Expr
     short = simplified(formula, without_needless_conditions)
     idle = short.free & ~wanted  # the value does not depend on these, so it is averaged over them
     return summed(idle, product(short, P(idle))) if idle else short
-
-
-MOST_EDGES = 3  # how many edges a reason names
 
 
 def reason(causal: CausalGraph, found: Verdict, *, within: NodeSet | None = None) -> str:
