@@ -80,8 +80,6 @@ class MixedGraph:
             self._places = {name: i for i, name in enumerate(self._names)}
         return self._places
 
-    # --- reading ---------------------------------------------------------------------------------------------------
-
     @property
     def marks(self) -> Marks:
         """(n, n), the mark at the column's node on the edge between row and column (see `Mark`); read-only."""
@@ -247,8 +245,6 @@ class MixedGraph:
         """
         return self._reaching(possible_steps(self.marks).T, nodes)
 
-    # --- making new graphs -----------------------------------------------------------------------------------------
-
     @classmethod
     def from_string(cls, text: str, names: Sequence[str] | None = None) -> Self:
         """The graph written as `A o-> B`, one edge per line or between `;`; the inverse of `str`.
@@ -270,11 +266,9 @@ class MixedGraph:
         index = {name: i for i, name in enumerate(names)}
         marks = np.zeros((len(names), len(names)), np.uint8)
         for edge in edges:
-            missing = [name for name in (edge.a, edge.b) if name not in index]
-            if missing:
-                raise GraphError(
-                    f"The edge {edge.a}–{edge.b} names {missing[0]!r}, which is not among {listed(names)}."
-                )
+            for name in (edge.a, edge.b):
+                if name not in index:
+                    raise GraphError(f"The edge {edge.a}–{edge.b} names {name!r}, which is not among {listed(names)}.")
             i, j = index[edge.a], index[edge.b]
             if i == j:
                 raise GraphError(f"An edge joins two different nodes; got {edge.a}–{edge.b}.")
@@ -419,8 +413,7 @@ def transitive(steps: Flags) -> Flags:
     if steps.ndim > 2:
         return np.stack([transitive(each) for each in steps]) if len(steps) else steps
     edges = Skeleton.of(steps.view(np.uint8))
-    found: Flags = kernel(edges.start, edges.neighbour)
-    return found
+    return np.asarray(kernel(edges.start, edges.neighbour), np.bool_)
 
 
 def ancestry(marks: Marks) -> Flags:

@@ -22,17 +22,15 @@ from anypag.arrays import Flags
 from anypag.graphs.base import Marks, MixedGraph, Node, arrows, possible_steps
 from anypag.graphs.marks import Mark
 
+NodeSet = int  # a set of nodes: bit v for node v
+
 
 def is_visible(graph: MixedGraph, a: Node, b: Node) -> bool:
     """Is `a --> b` *visible*: is it sure that no unmeasured variable causes both directly (Zhang 2008, Definition 8)?
 
     It is visible if some C that is not adjacent to b has an edge into `a`, or a path into `a` on which all inner nodes
-    are colliders and parents of b. A common cause of a and b would then make C and b adjacent.
-
-    Args:
-        graph: a PAG or a MAG without selection.
-        a: a name or an index.
-        b: another name or index.
+    are colliders and parents of b. A common cause of a and b would then make C and b adjacent. The graph is a PAG, or a
+    MAG without selection.
 
     >>> from anypag import PAG, is_visible
     >>> is_visible(PAG.from_string("C o-> A; A --> B"), "A", "B")
@@ -67,9 +65,6 @@ def _is_visible(marks: Marks, a: int, b: int) -> bool:
                 seen.add(u)
                 waiting.append(u)
     return False
-
-
-NodeSet = int  # a set of nodes: bit v for node v
 
 
 def node_set(nodes: Iterable[int]) -> NodeSet:

@@ -5,13 +5,12 @@ class of MAGs. A DAG is a causal system with all its latent and selection variab
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from anypag._kernels.separation import inducing_path
-from anypag.arrays import Flags
 from anypag.errors import CycleError, GraphError, NotMaximalOrAncestralError
 from anypag.graphs.base import Marks, MixedGraph, ancestry, checked_names, marks_of_arrows, shortest_path, square_matrix
 from anypag.graphs.marks import EDGE_SYMBOLS, Mark
@@ -92,33 +91,21 @@ class MAG(MixedGraph):
     def check(self) -> None:
         """Raise NotMaximalOrAncestralError if the graph is not ancestral or not maximal."""
         tail, arrow = self.marks == Mark.TAIL.value, self.marks == Mark.ARROW.value
-        self._check_undirected(tail & tail.T, arrow)
-        self._check_ancestral(arrow & tail.T, arrow & arrow.T)
-        self._check_maximal()
-
-    def _check_undirected(self, undirected: Flags, arrow: Flags) -> None:
-        wrong = np.argwhere(undirected & np.asarray(arrow.any(axis=0))[:, None])
-        if len(wrong):
-            b, c = (int(i) for i in wrong[0])
+        for b, c in np.argwhere(tail & tail.T & arrow.any(axis=0)[:, None])[:1].tolist():
             a = int(np.argmax(arrow[:, b]))
             self._refuse("is not ancestral: an arrowhead points at an end of an undirected edge", (a, b, c))
-
-    def _check_ancestral(self, steps: Flags, spouses: Flags) -> None:
+        steps, spouses = arrow & tail.T, arrow & arrow.T
         cycle = find_cycle(steps.astype(np.uint8))
         if cycle:
             self._refuse("is not ancestral: it has a directed cycle", cycle)
-        wrong = np.argwhere(spouses & ancestry(self.marks)).tolist() if spouses.any() else []
-        if wrong:
-            a, b = wrong[0]
+        for a, b in np.argwhere(spouses & ancestry(self.marks))[:1].tolist() if spouses.any() else ():
             self._refuse("is not ancestral: a node is an ancestor of its spouse", (*shortest_path(steps, a, b), a))
-
-    def _check_maximal(self) -> None:
         path = inducing_path(*self.marked_edges)
         if len(path):
             apart = f"{quote(self.names[path[0]])} and {quote(self.names[path[-1]])}, which are not adjacent"
             self._refuse(f"is not maximal: nothing separates {apart}, because of an inducing path", path.tolist())
 
-    def _refuse(self, reason: str, path: Sequence[int]) -> None:
+    def _refuse(self, reason: str, path: Sequence[int]) -> NoReturn:
         names = tuple(self.names[i] for i in path)
         raise NotMaximalOrAncestralError(f"This graph {reason}: {self.path_text(names)}.", names)
 

@@ -50,12 +50,7 @@ def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable
 
 
 def true_pag(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = ()) -> PAG:
-    """The PAG that a perfect search would find: the Markov equivalence class of the MAG over the observed nodes.
-
-    Args:
-        dag: the causal graph, with all its nodes.
-        latent: the nodes that were not measured.
-        selection: the nodes that decided who got into the sample.
+    """The PAG that a perfect search would find: that of the MAG of `latent_projection`, which has the same arguments.
 
     >>> from anypag import DAG
     >>> print(true_pag(DAG.from_string("U --> B; U --> C; A --> B; D --> C"), latent=["U"]))
@@ -107,18 +102,13 @@ def mag_of_diagram(marks: Marks) -> Marks:
     """The marks of the MAG with the same independences as a graph of `-->`, `<->` and `---`. That graph must have no
     directed cycles and no arrowheads at the ends of `---`, but a `<->` may join a node and its ancestor.
     """
-    if not ((marks == Mark.ARROW) & (marks.T == Mark.ARROW)).any():  # without `<->` it is a MAG
+    n, arrow, tail = len(marks), marks == Mark.ARROW, marks == Mark.TAIL
+    if not (arrow & arrow.T).any():  # without `<->` it is a MAG
         return marks.copy()
-    if not ((marks == Mark.TAIL) & (marks.T == Mark.TAIL)).any():
-        nobody = np.zeros(len(marks), np.bool_)
-        return _projected(Skeleton.of(marks).with_marks(marks), nobody, nobody, np.arange(len(marks)))
-    return _mag_of_causes(marks)
-
-
-def _mag_of_causes(marks: Marks) -> Marks:
-    """The MAG of a diagram, by a DAG with a latent cause for every `<->` and a selection node for every `---`."""
-    n = len(marks)
-    arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
+    if not (tail & tail.T).any():
+        nobody = np.zeros(n, np.bool_)
+        return _projected(Skeleton.of(marks).with_marks(marks), nobody, nobody, np.arange(n))
+    # by a DAG with a latent cause for every `<->` and a selection node for every `---`
     both, undirected = np.argwhere(np.triu(arrow & arrow.T)), np.argwhere(np.triu(tail & tail.T))
     size = n + len(both) + len(undirected)
     node = np.arange(size)

@@ -24,6 +24,14 @@ from anypag.threads import in_turns
 if TYPE_CHECKING:
     from anypag.graphs.orientation import Colliders, Pass, Paths
 
+Explain = Callable[[MarkReason, SeparationsByPair], str]
+KNOWN = 20  # the "rule" of a mark that was given by a statement
+CLOSURE = 26  # the "rule" of a mark shared by all graphs that agree with the data and all statements
+_MARKS = {"o": Mark.CIRCLE, "<": Mark.ARROW, ">": Mark.ARROW, "-": Mark.TAIL}
+_BITS = {"*": 0b1110, **{sign: 1 << mark for sign, mark in _MARKS.items()}}
+_PLACES = {"V": 0, "A": 1, "B": 2, "": 3}
+_NOTHING_KNOWN = np.zeros((0, 0), np.bool_)
+
 
 class Rule(NamedTuple):
     """An orientation rule."""
@@ -42,10 +50,6 @@ class Rule(NamedTuple):
     def name(self) -> str:
         """R0–R12; K0–K7 for the rules with numbers from `KNOWN` on, which rest on knowledge."""
         return f"R{self.number}" if self.number < KNOWN else f"K{self.number - KNOWN}"
-
-
-KNOWN = 20  # the "rule" of a mark that was given by a statement
-CLOSURE = 26  # the "rule" of a mark shared by all graphs that agree with the data and all statements
 
 
 def rules_after_0(*, selection: bool, knowledge: bool = False, final: bool = False) -> tuple[Rule, ...]:
@@ -112,12 +116,6 @@ class Triple(NamedTuple):
     known: str = ""  # "A" or "B": the table of knowledge must be True at [V, this node]
 
 
-_MARKS = {"o": Mark.CIRCLE, "<": Mark.ARROW, ">": Mark.ARROW, "-": Mark.TAIL}
-_BITS = {"*": 0b1110, **{sign: 1 << mark for sign, mark in _MARKS.items()}}
-_PLACES = {"V": 0, "A": 1, "B": 2, "": 3}
-_NOTHING_KNOWN = np.zeros((0, 0), np.bool_)
-
-
 def _triple(*patterns: Triple, known: str | None = None) -> Callable[[Pass, Colliders], int]:
     """The `propose` of a rule about three nodes that fit one of the patterns; `known` is a field of `KnownCauses`."""
     seen, wanted = np.zeros((len(patterns), 7), np.int64), np.zeros((len(patterns), 2, 5), np.int64)
@@ -152,9 +150,6 @@ def _long_pattern(kernel_name: str, *more: int) -> Callable[[Pass, Colliders], i
 
 def _nothing(graph: Pass, colliders: Colliders) -> int:
     return 0
-
-
-Explain = Callable[[MarkReason, SeparationsByPair], str]
 
 
 def _saying(sentence: str) -> Explain:
@@ -216,12 +211,10 @@ def _rule_11(reason: MarkReason, sepsets: SeparationsByPair) -> str:
 
 
 def _known(reason: MarkReason, sepsets: SeparationsByPair) -> str:
+    said = f"the given knowledge says or implies that {reason.at} is a cause"
     if reason.mark == Mark.TAIL:
-        return f"the given knowledge says or implies that {reason.at} is a cause of {reason.other}."
-    return (
-        f"the given knowledge says or implies that {reason.at} is a cause neither of {reason.other} nor of "
-        "being in the sample."
-    )
+        return f"{said} of {reason.other}."
+    return f"{said} neither of {reason.other} nor of being in the sample."
 
 
 _SENTENCES = {

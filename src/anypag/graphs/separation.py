@@ -54,9 +54,8 @@ def are_separated(
         raise GraphError("A PAG stands for many MAGs: ask one of them, `pag.to_mag()`.")
     x, y, z, always = (np.ascontiguousarray(part, dtype=np.int32) for part in (x, y, z, always))
     if x.ndim != 1 or y.shape != x.shape or z.ndim != 2 or len(z) != len(x) or always.ndim != 1:
-        raise GraphError(
-            f"A batch is x (b,), y (b,), z (b, r) and always (s,); got {x.shape}, {y.shape}, {z.shape}, {always.shape}."
-        )
+        shapes = ", ".join(str(part.shape) for part in (x, y, z, always))
+        raise GraphError(f"A batch is x (b,), y (b,), z (b, r) and always (s,); got {shapes}.")
     answer = np.empty(len(x), np.bool_)
     wrong = kernel.separated(*graph.marked_edges, x, y, z, always, answer)
     if wrong >= 0:

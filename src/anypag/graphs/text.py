@@ -74,6 +74,5 @@ def _unquote(token: str) -> str:
     try:
         return str(json.loads(token))
     except ValueError:
-        raise FormatError(
-            f"The quoted name {token} does not end, or holds an escape that JSON does not know."
-        ) from None
+        why = "does not end, or holds an escape that JSON does not know"
+        raise FormatError(f"The quoted name {token} {why}.") from None

@@ -16,6 +16,8 @@ from anypag.knowledge.facts import Facts
 from anypag.knowledge.statements import SELECTION, SYMMETRIC, Side, Statement, named
 
 MOST_NAMED = 3  # the most columns that a message names
+SaidBy = Callable[[str, int, int], str]  # from a kind of fact and two columns, the statement that says this fact
+_BEGIN = "The knowledge contradicts itself:"
 
 
 def bind(statements: Sequence[Statement], names: Sequence[str], *, selection: bool) -> Facts:
@@ -102,9 +104,8 @@ def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Count
     tier = np.full(len(place), -1, np.int64)
     found = [statement for statement in statements if isinstance(statement, stated.Tiers)]
     if len(found) > 1:
-        raise KnowledgeError(
-            f"Tiers can be given only once; they were given twice, by {named(found[0])} and {named(found[1])}."
-        )
+        first, second, *_ = map(named, found)
+        raise KnowledgeError(f"Tiers can be given only once; they were given twice, by {first} and {second}.")
     for statement in found:
         for k, names in enumerate(statement.tiers):
             tier[_columns(names, statement, place)] = k
@@ -112,10 +113,6 @@ def _tier_of(statements: Sequence[Statement], place: Mapping[str, int]) -> Count
     if needing and not found:
         raise KnowledgeError(f"{named(needing[0])} mentions tiers, but there are none: say `tiers: a b | c d` too.")
     return tier
-
-
-SaidBy = Callable[[str, int, int], str]  # from a kind of fact and two columns, the statement that says this fact
-_BEGIN = "The knowledge contradicts itself:"
 
 
 def _refuse_contradictions(statements: Sequence[Statement], said: Facts, names: Sequence[str]) -> None:

@@ -27,6 +27,8 @@ from anypag.graphs.validity import completed
 from anypag.knowledge.facts import Facts
 from anypag.threads import Look, do_nothing
 
+MOST_TRIALS = 20_000  # after this many tried marks the closure is left unfinished; a few seconds on small graphs
+
 
 def orient_with_knowledge(
     given: Marks,
@@ -61,9 +63,6 @@ def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
 def known_of(facts: Facts) -> KnownCauses:
     """The tables for rules. With selection no pair counts as unconfounded: selection can look like a hidden cause."""
     return KnownCauses(facts.not_causes, facts.unconfounded & (not facts.selection))
-
-
-MOST_TRIALS = 20_000  # after this many tried marks the closure is left unfinished; a few seconds on small graphs
 
 
 class Closure(NamedTuple):

@@ -126,12 +126,9 @@ def names_in(statement: Statement) -> tuple[str, ...]:
     return ()
 
 
-_SIGN = re.compile(r"[!<>~*/o-]*[~>-][!<>~*/o-]*")
-
-
 def is_sign(token: str) -> bool:
     """Does a word look like a sign of a statement, or like an edge?"""
-    return _SIGN.fullmatch(token) is not None
+    return re.fullmatch(r"[!<>~*/o-]*[~>-][!<>~*/o-]*", token) is not None
 
 
 def written(name: str) -> str:
@@ -153,9 +150,6 @@ def _side(names: Side) -> str:
     if names is None:
         return "*"
     return written(names[0]) if len(names) == 1 else "{" + ", ".join(map(written, names)) + "}"
-
-
-Became = Literal["used", "implied", "contradicted", "not usable"]
 
 
 @dataclass(frozen=True)
@@ -181,7 +175,7 @@ class Outcome:
 
     statement: str
     place: str
-    became: Became
+    became: Literal["used", "implied", "contradicted", "not usable"]
     marks: tuple[KnownMark, ...] = ()
     why: str = ""
 

@@ -238,17 +238,16 @@ def _of_object(plain: Any) -> Statement:
 
 def read_statements(path: Path) -> tuple[Statement, ...]:
     """The statements of a file: JSON if its name ends in .json, else text."""
+    file = f"The knowledge file {str(path)!r}"
     try:
         text = path.read_text(encoding="utf-8-sig")
         return from_plain(json.loads(text)) if path.suffix.casefold() == ".json" else parse_text(text)
     except KnowledgeError as error:
         raise KnowledgeError(f"{path}: {error}") from None
     except OSError as error:
-        raise KnowledgeError(f"The knowledge file {str(path)!r} cannot be read: {error.strerror or error}.") from error
+        raise KnowledgeError(f"{file} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        raise KnowledgeError(
-            f"The knowledge file {str(path)!r} is no UTF-8 text (byte {error.start} cannot be read)."
-        ) from None
+        raise KnowledgeError(f"{file} is no UTF-8 text (byte {error.start} cannot be read).") from None
     except ValueError as error:
         raise KnowledgeError(f"{path}: This is no JSON: {error}.") from None
     except RecursionError:

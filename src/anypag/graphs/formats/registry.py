@@ -46,6 +46,7 @@ FORMATS: dict[str, Format] = {
     "dagitty": Format(texts.parse_dagitty, texts.dump_dagitty, (".dagitty",)),
 }
 EXTENSIONS: dict[str, str] = {end: name for name, form in FORMATS.items() for end in form.extensions}
+_MARKS = {mark.name.lower(): mark for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL)}
 
 
 def dumps(graph: MixedGraph, format: str) -> str:
@@ -175,7 +176,7 @@ def _format_of_file(path: Path, text: str) -> str:
     ending = path.suffix.lower()
     if ending == ".txt" and text.lstrip().startswith(texts.TETRAD_HEADING):
         return "tetrad"
-    if ending == ".csv" and not tables.is_edge_table(text):
+    if ending == ".csv" and not text.lstrip("\ufeff").startswith(",".join(tables.HEADING)):
         if tables.is_data(text):
             raise FormatError(
                 f"{path.name} looks like data, not a graph: its first column repeats no name of its first row. Learn a "
@@ -210,9 +211,6 @@ def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
         "A graph is wanted: a PAG, MAG or DAG, a result, a graph of causal-learn or a networkx.DiGraph; "
         f"got {type(thing).__name__}."
     )
-
-
-_MARKS = {mark.name.lower(): mark for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL)}
 
 
 def to_networkx(graph: MixedGraph) -> Any:

@@ -28,6 +28,8 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 
 Cells = npt.NDArray[np.int64]
 _CAUSAL_LEARN = {0: Mark.NONE, 2: Mark.CIRCLE, 1: Mark.ARROW, -1: Mark.TAIL}
+HEADING = ("from", "to", "edge")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def dump_pcalg(graph: MixedGraph) -> str:
@@ -85,7 +87,13 @@ def _read(text: str) -> tuple[list[str], Cells]:
             "A matrix must have the same names, in the same order, in its first row (after an empty cell) and first "
             f"column; the row has {listed(names, 6) or 'none'}, the column has {listed(named, 6) or 'none'}."
         )
-    return names, _cells(rows)
+    for row in rows[1:]:
+        if len(row) != len(rows):
+            raise FormatError(f"A row must have one cell per name; {row[0]!r} has {len(row) - 1}, not {len(names)}.")
+        strange = [cell for cell in row[1:] if cell.strip() not in {"-1", "0", "1", "2", "3"}]
+        if strange:
+            raise FormatError(f"Marks must be 0, 1, 2 or 3; got {strange[0][:20]!r} in the row of {row[0]!r}.")
+    return names, np.array([row[1:] for row in rows[1:]]).astype(np.int64).reshape(len(names), len(names))
 
 
 def _rows(text: str, most: int | None = None) -> list[list[str]]:
@@ -93,25 +101,6 @@ def _rows(text: str, most: int | None = None) -> list[list[str]]:
         return list(islice(csv.reader(io.StringIO(text, newline=""), strict=True), most))
     except csv.Error as error:
         raise FormatError(f"The text is not valid CSV: {error}.") from None
-
-
-def _cells(rows: list[list[str]]) -> Cells:
-    for row in rows[1:]:
-        if len(row) != len(rows):
-            raise FormatError(f"A row must have one cell per name; {row[0]!r} has {len(row) - 1}, not {len(rows) - 1}.")
-        strange = [cell for cell in row[1:] if cell.strip() not in {"-1", "0", "1", "2", "3"}]
-        if strange:
-            raise FormatError(f"Marks must be 0, 1, 2 or 3; got {strange[0][:20]!r} in the row of {row[0]!r}.")
-    return np.array([row[1:] for row in rows[1:]]).astype(np.int64).reshape(len(rows) - 1, len(rows) - 1)
-
-
-HEADING = ("from", "to", "edge")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def is_edge_table(text: str) -> bool:
-    """Does the text begin with the heading of an edge table?"""
-    return text.lstrip("\ufeff").startswith(",".join(HEADING))
 
 
 def is_data(text: str) -> bool:

@@ -23,9 +23,11 @@ from anypag.graphs.formats import KINDS, Parsed
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 
 TETRAD_HEADING = "Graph Nodes:"
+SCHEMA = "https://caugi.org/schemas/caugi-v1.schema.json"
 _FLAGS = {"dd", "pd", "nl", "pl"}  # definitely/possibly direct, no/possibly latent confounder
 _NUMBER = re.compile(r"\d+\.")
 _OTHER_SECTION = re.compile(r"Graph (Node )?Attributes:.*")
+_SHAPES = {Mark.CIRCLE: "odot", Mark.ARROW: "normal", Mark.TAIL: "none"}  # DOT's names of arrow shapes
 
 
 def dump_tetrad(graph: MixedGraph) -> str:
@@ -72,9 +74,6 @@ def _parse_edge(line: str) -> Edge:
 
 def _first(lines: list[str]) -> str:
     return repr(lines[0][:60]) if lines else "nothing"
-
-
-SCHEMA = "https://caugi.org/schemas/caugi-v1.schema.json"
 
 
 def dump_caugi(graph: MixedGraph) -> str:
@@ -143,9 +142,6 @@ def _text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise FormatError(f"{what} is a text; got {abbreviated(value)}.")
     return value
-
-
-_SHAPES = {Mark.CIRCLE: "odot", Mark.ARROW: "normal", Mark.TAIL: "none"}
 
 
 def dump_dot(graph: MixedGraph) -> str:
