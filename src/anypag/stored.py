@@ -165,6 +165,7 @@ class As(Form):
 
 NODE = As(Whole(0, "n"), lambda name, variables: variables.place[name], lambda k, variables: variables.names[k])
 """A variable: its name in memory, its index in a file."""
+_BY_TYPE: dict[Any, Form] = {str: Text(), int: Whole(), float: Number(), bool: Flag()}
 
 
 @dataclass(frozen=True)
@@ -222,9 +223,6 @@ def form_of(kind: Any) -> Form:
     if NoneType in parts:
         return Maybe(form_of(parts[0]))
     return ListOf(form_of(parts[0])) if get_origin(kind) is tuple else _BY_TYPE[kind]
-
-
-_BY_TYPE: dict[Any, Form] = {str: Text(), int: Whole(), float: Number(), bool: Flag()}
 
 
 def names_of(kind: type[Any]) -> list[str]:

@@ -21,9 +21,6 @@ from anypag.results.result import Result
 
 ReasonsByEnd = Mapping[tuple[str, str], list[MarkReason]]  # the reasons of marks, by `(at, other)`
 
-IF_RIGHT = "If the tests are right:"  # the assumption behind claims from tests
-IF_SCORES_RIGHT = "If the scores are right:"  # the assumption behind claims from scores
-
 
 @dataclass(frozen=True)
 class PairFacts:
@@ -47,7 +44,8 @@ class PairFacts:
 
     @cached_property
     def known(self) -> Facts | None:
-        return None if self.learned is None else known_of(self.learned)
+        known = None if self.learned is None else self.learned.choices.knowledge
+        return known.facts(self.pag.names, selection=self.selection) if known else None
 
     def said_of_edge(self, a: str, b: str) -> str | None:
         """The sentence about the user's statement that two variables are joined, or are not; None if there is none."""
@@ -108,14 +106,7 @@ class PairFacts:
 
 def assumed_of(result: Result) -> str | None:
     """The assumption behind the claims of a result; None if its test was perfect."""
-    if result.is_exact:
-        return None
-    return IF_SCORES_RIGHT if result.from_scores else IF_RIGHT
-
-
-def known_of(result: Result) -> Facts | None:
-    known = result.choices.knowledge
-    return known.facts(result.pag.names, selection=result.choices.selection_bias) if known else None
+    return None if result.is_exact else f"If the {'scores' if result.from_scores else 'tests'} are right:"
 
 
 def facts_of(result: Result | PAG) -> PairFacts:

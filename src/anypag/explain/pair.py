@@ -10,7 +10,7 @@ from typing import Any
 from anypag.errors import GraphError
 from anypag.explain.facts import PairFacts, facts_of, oriented_by
 from anypag.explain.sampled import hedged
-from anypag.explain.words import MARK_NAMES, Context, EdgeWords, EndClaim, reading, resample_notes
+from anypag.explain.words import Context, EdgeWords, EndClaim, reading, resample_notes
 from anypag.graphs.marks import A_MARK, Edge, Mark, Separation, with_and
 from anypag.graphs.node_sets import is_visible
 from anypag.graphs.pag import PAG
@@ -30,6 +30,7 @@ NO_EDGE = {
 """The meaning of a missing edge: independent alone, independent given others, or without a known separating set."""
 
 CONTRADICTED = "In a contradiction:"  # the first words of a sentence about a contradiction
+NEAR = 3.0  # a p-value is near alpha if it differs by at most this factor
 FOUND = {"rows": "Found at r = {r} with p = {p}, n = {n}.", "no rows": "Found at r = {r} with p = {p}."}
 
 
@@ -95,7 +96,7 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """The explanation for machines: only strings, numbers, lists and None."""
         shown = plain({item.name: getattr(self, item.name) for item in fields(self)})
-        ends = [{"mark": MARK_NAMES[end.mark], "claim": end.claim.value} for end in self.ends]
+        ends = [{"mark": end.mark.name.lower(), "claim": end.claim.value} for end in self.ends]
         shown["ends"] = [one | names for one, names in zip(shown["ends"], ends, strict=True)]
         return {**shown, "edge": None if self.edge is None else self.edge.symbol}
 
@@ -153,9 +154,6 @@ def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
         notes += [f"  {sentence}" for sentence in _depending(facts.tested, alone)]
     seen = pair_counts(None if facts.learned is None else facts.learned.stability, a, b, edge)
     return replace(said, again=seen, notes=(*notes, *resample_notes(seen, a, b)))
-
-
-NEAR = 3.0  # a p-value is near alpha if it differs by at most this factor
 
 
 def _depending(facts: PairFacts, said: Explanation) -> tuple[str, ...]:

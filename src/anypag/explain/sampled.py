@@ -18,9 +18,9 @@ WHY_UNLIKELY = (
     f"The graph is chosen as a whole, so an edge with a probability below {LIKELY:.2f} may be listed; "
     '"joined" is the probability of any edge between the two, and explain names the other forms of such an edge.'
 )
-
 CORRECTED = "corrected by how often such shares are right"
 LEAST_TOLD = 0.005  # kinds of edges with a smaller share are not mentioned
+SELDOM = 0.05  # if no graph has a larger share than this, only single edges are reliable
 IS_CAUSE = "Is {} a cause of {}? Of all sampled graphs {:.0%} say yes, {:.0%} no; the others leave it open."
 MOST_OTHERS = 2  # how many further kinds of edges are mentioned, besides the answer and its alternative
 
@@ -117,9 +117,6 @@ def edge_text(a: str, b: str, symbol: str) -> str:
     ('`B --> A`', 'no edge')
     """
     return f"`{Edge(a, b, *EDGE_SYMBOLS[symbol]).forward()}`" if symbol else "no edge"
-
-
-SELDOM = 0.05  # if no graph has a larger share than this, only single edges are reliable
 
 
 class Probable(NamedTuple):

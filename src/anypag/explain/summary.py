@@ -18,6 +18,21 @@ from anypag.results.result import Result
 
 MOST_NAMED = 3  # at most this many causes are named
 SURE = 0.8  # edges are counted, and causes are named, if they have at least this probability
+_STOPPED = {
+    "time": "the time budget is spent",
+    "tests": "the test budget is spent",
+    "interrupt": "interrupted",
+    "error": "an error ended the run",
+    "stop": "`stop` said so",
+}
+MEANS_ONLY = (
+    "Tests of straight lines compare means: a change in only the spread of a variable is seen with "
+    'test="additive" (--test additive).'
+)
+MEANS = frozenset({"FisherZ", "DegenerateGaussian"})  # tests that see differences of means only
+OF_RESAMPLES = "In brackets is the share of resamples that join the two."
+BY_DESIGN = "joined by design, as they say which data set a row is from."
+LIKELY = 0.5  # a context is said to act on a variable if their edge has at least this probability
 
 
 def take_away(result: Result) -> str:
@@ -55,15 +70,6 @@ def _causes(begin: str, named: list[str], edges: Sequence[Edge]) -> str:
     return f"{begin} {how_many}: {', '.join(named[:MOST_NAMED])}{more}."
 
 
-_STOPPED = {
-    "time": "the time budget is spent",
-    "tests": "the test budget is spent",
-    "interrupt": "interrupted",
-    "error": "an error ended the run",
-    "stop": "`stop` said so",
-}
-
-
 def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
     """The sentences on how the search ended, and on what the method guarantees if a search by tests was stopped."""
     method = method_named(result.method).tests_by or result.method
@@ -93,18 +99,14 @@ def _how_far_by_score(result: Result, expected_errors: float | None) -> str:
         said = said if expected_errors is None else replace(said, expected_errors=expected_errors)
         samples = f"graph is expected to err least, given {counted(said.n_samples, 'sample')}; {said.errors_told}"
         if result.complete and result.stopped == "interrupt":
-            return f"{early}. {_draws_told(result)} This {samples}"
+            diagrams = result.posterior.diagrams if result.posterior else None
+            more, every = (0, 0) if diagrams is None else diagrams.n_for_effects
+            done = f"The graph is complete; {more:,} of {every:,} graphs for effects were sampled."
+            return f"{early}. {done} This {samples}"
         return f"Complete: this {samples}" if result.complete else f"{early}. This {samples}"
     assumed = ", assuming that nothing is hidden" if method_named(result.method).hides_nothing else ""
     best = "Complete: the graph that" if result.complete else f"{early}. The graph is the one that"
     return f"{best} scores best{'' if result.complete else ' so far'}{assumed}"
-
-
-def _draws_told(result: Result) -> str:
-    """The sentence on how many graphs for effects had been sampled when the search was interrupted."""
-    diagrams = result.posterior.diagrams if result.posterior else None
-    more, every = (0, 0) if diagrams is None else diagrams.n_for_effects
-    return f"The graph is complete; {more:,} of {every:,} graphs for effects were sampled."
 
 
 def _stopped_early(result: Result) -> str:
@@ -116,16 +118,6 @@ def is_at_limit(result: Result) -> bool:
     limit = result.choices.max_r
     at_limit = limit is not None and result.r >= limit and limit < len(result.pag) - 2
     return at_limit and (result.complete or result.stopped == "max_r")
-
-
-MEANS_ONLY = (
-    "Tests of straight lines compare means: a change in only the spread of a variable is seen with "
-    'test="additive" (--test additive).'
-)
-MEANS = frozenset({"FisherZ", "DegenerateGaussian"})  # tests that see differences of means only
-OF_RESAMPLES = "In brackets is the share of resamples that join the two."
-BY_DESIGN = "joined by design, as they say which data set a row is from."
-LIKELY = 0.5  # a context is said to act on a variable if their edge has at least this probability
 
 
 class ActsOn(NamedTuple):

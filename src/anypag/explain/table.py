@@ -11,7 +11,6 @@ import numpy as np
 from anypag.explain.facts import facts_of
 from anypag.explain.pair import Explanation, explain_pair, no_edge_summary
 from anypag.explain.sampled import hedged
-from anypag.explain.words import MARK_NAMES
 from anypag.files import write_whole
 from anypag.graphs.contradictions import doubted_pairs
 from anypag.graphs.formats.tables import as_text, csv_text
@@ -110,7 +109,7 @@ def _row(pair: Explanation, said: Probabilities | None) -> Row:
     both = zip(pair.ends, tests.ends or pair.ends, strict=True)
     rules = [None if by.rule is None or by.mark != end.mark else RULES[by.rule].name for end, by in both]
     return (
-        *(pair.a, pair.b, pair.edge.symbol, MARK_NAMES[start.mark], MARK_NAMES[end.mark], pair.summary),
+        *(pair.a, pair.b, pair.edge.symbol, start.mark.name.lower(), end.mark.name.lower(), pair.summary),
         *(tests.kept_p, pair.n_rows, None, None, *rules, bool(start.conflicts or end.conflicts)),
         *(pair.probability, *_causes(said, pair.a, pair.b, " ".join(pair.contradictions), pair.again)),
     )

@@ -146,9 +146,6 @@ def _swapped(sentence: str) -> str:
     return sentence.replace("{a}", "{0}").replace("{b}", "{a}").replace("{0}", "{b}")
 
 
-MARK_NAMES = {Mark.NONE: "none", Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mark.TAIL: "tail"}  # in tables
-
-
 def resample_notes(seen: PairCounts | None, a: str, b: str) -> tuple[str, ...]:
     """The sentences on how often resamples join a pair, and how."""
     if seen is None:

@@ -24,8 +24,12 @@ ARROWHEAD = ((0.0, 0.0), (-MARK_LENGTH, -5.5), (2.5 - MARK_LENGTH, 0.0), (-MARK_
 CIRCLE_CENTRE = 4.7  # how far the centre of a circle lies from the tip, in pixels
 CIRCLE_RADIUS = 4.2
 BANNER_HEIGHT = 28.0
+BORDER = 24.0  # the empty border of a picture
+SHARE_GAP = 13.0  # the distance of a number from its line, in pixels
+FAINTEST = 0.25  # the opacity of an edge that no resample has
 _PADDING = 11.0
 BENDS = (0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)  # as shares of the length of a line
+_KINDS = {"cause": {Mark.TAIL, Mark.ARROW}, "confounded": {Mark.ARROW}, "selected": {Mark.TAIL}}
 
 
 class Point(NamedTuple):
@@ -55,10 +59,6 @@ class Tip:
     angle: float
 
 
-SHARE_GAP = 13.0  # the distance of a number from its line, in pixels
-FAINTEST = 0.25  # the opacity of an edge that no resample has
-
-
 @dataclass(frozen=True)
 class Line:
     """An edge: a quadratic curve from the border of a box to that of another (straight if `control` is halfway)."""
@@ -75,7 +75,6 @@ class Line:
     is_probability: bool = False  # is `again` a probability?
     number_at: Point | None = None  # the place of its number; by default beside its middle (see `plot.labels.apart`)
     lags: str = ""  # in a summary of time series, the lags of the edge, which are shown in place of its number
-
     has_number: bool = True  # False if every place for its number touches something else
 
     @property
@@ -136,13 +135,11 @@ def ring(graph: MixedGraph) -> Picture:
     return on_paper(_boxes(graph, around(_sizes(graph))), lambda boxes: ())
 
 
-def on_paper(
-    boxes: tuple[Box, ...], lines: Callable[[tuple[Box, ...]], tuple[Line, ...]], padding: float = 24.0
-) -> Picture:
+def on_paper(boxes: tuple[Box, ...], lines: Callable[[tuple[Box, ...]], tuple[Line, ...]]) -> Picture:
     """The picture of boxes, and of the lines that `lines` makes between them, on paper of the right size."""
     left, top, right, below = extent(boxes, lines(boxes))
-    boxes = tuple(replace(box, centre=_moved(box.centre, padding - left, padding - top)) for box in boxes)
-    return Picture(right - left + 2 * padding, below - top + 2 * padding, boxes, lines(boxes))
+    boxes = tuple(replace(box, centre=_moved(box.centre, BORDER - left, BORDER - top)) for box in boxes)
+    return Picture(right - left + 2 * BORDER, below - top + 2 * BORDER, boxes, lines(boxes))
 
 
 def _sizes(graph: MixedGraph) -> Points:
@@ -255,9 +252,6 @@ def _character_width(character: str) -> float:
     if character in "mwMW@%—…":
         return 0.92
     return 0.7 if character.isupper() else 0.61
-
-
-_KINDS = {"cause": {Mark.TAIL, Mark.ARROW}, "confounded": {Mark.ARROW}, "selected": {Mark.TAIL}}
 
 
 def kind_of(mark_a: Mark, mark_b: Mark) -> str:

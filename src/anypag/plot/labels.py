@@ -11,7 +11,12 @@ from anypag.arrays import Floats
 from anypag.graphs.marks import Edge, Mark
 from anypag.plot.geometry import MARK_LENGTH, Box, Line, Picture, Point, Tip, text_width
 
-_LINE_HEIGHT, _SAMPLE, _LEFT, _TEXT_SIZE = 22.0, 44.0, 24.0, 13.0
+_LINE_HEIGHT, _SAMPLE, _LEFT, _TEXT_SIZE = 22.0, 44.0, 24.0, 13.0  # of a legend, in pixels
+ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.3, 0.7, 0.22, 0.78)
+"""Where along a line a number may stand, the best place first."""
+WIDTH, HEIGHT = 24.0, 13.0  # the size of a number, in pixels
+MOST = 300  # with more lines, numbers stay at their default places, which may overlap
+_POINTS = tuple(k / 200 for k in range(201))  # where on each line its distance from a number is measured
 
 _SAMPLES = (
     (Mark.TAIL, Mark.ARROW, "A is a cause of B", "A is a cause of B, or of being in the sample"),
@@ -76,13 +81,6 @@ def _entry(mark_a: Mark, mark_b: Mark, text: str, y: float) -> Entry:
     line = Line(edge, left, middle, right, Tip(start, 180.0), Tip(end, 0.0))
     names = (("A", Point(start.x - 10, y)), ("B", Point(end.x + 10, y)))
     return Entry(line, names, Point(end.x + 34, y), text)
-
-
-ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.3, 0.7, 0.22, 0.78)
-"""Where along a line a number may stand, the best place first."""
-WIDTH, HEIGHT = 24.0, 13.0  # the size of a number, in pixels
-MOST = 300  # with more lines, numbers stay at their default places, which may overlap
-_POINTS = tuple(k / 200 for k in range(201))  # where on each line its distance from a number is measured
 
 
 def apart(lines: Iterable[Line], boxes: Iterable[Box]) -> tuple[Line, ...]:

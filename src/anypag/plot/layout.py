@@ -25,6 +25,18 @@ from anypag.graphs.marks import Mark
 CAREFUL_NODES, CAREFUL_EDGES = 300, 300
 """A component up to this size gets several layouts, not one; in a graph up to it lines bend around boxes."""
 MOST_NODES, MOST_EDGES = 2000, 3000  # larger pictures could not be read and are not drawn
+Points = npt.NDArray[np.float64]  # (n, 2) x and y, y growing downwards
+EdgeEnds = npt.NDArray[np.intp]  # (k,) nodes, or (k, 2) pairs of them, by their number
+
+STEP = (180.0, 128.0)  # the distance of neighbours in pixels, horizontally and vertically
+MARGIN = (26.0, 30.0)  # free space kept between two boxes, in pixels
+_CLOSE = 40.0  # boxes this close (in pixels) are rechecked: a push may make them overlap
+_MOST_TRIES = 24  # the most layouts of one component that are tried
+_WORK_APART = 40_000_000  # the most pairs of boxes that all rounds of pushing check in total
+_WORK_PER_LAYOUT = 1500  # the most nodes × tries for one component
+ROOM = 54.0  # the least length of an edge between its two boxes, in pixels
+MOST_STRETCHED = 1.7  # the largest factor by which a layout is stretched
+MOST_TO_STRETCH = 30  # the most nodes of a component that is stretched; larger pictures would only be scaled down
 
 
 def is_small(nodes: int, edges: int) -> bool:
@@ -56,20 +68,6 @@ def plotting(module: str) -> ModuleType:
         raise MissingExtraError(
             f"Pictures need {library}: pip install {library}, or install anypag with its extra 'plot'."
         ) from None
-
-
-Points = npt.NDArray[np.float64]  # (n, 2) x and y, y growing downwards
-EdgeEnds = npt.NDArray[np.intp]  # (k,) nodes, or (k, 2) pairs of them, by their number
-
-STEP = (180.0, 128.0)  # the distance of neighbours in pixels, horizontally and vertically
-MARGIN = (26.0, 30.0)  # free space kept between two boxes, in pixels
-_CLOSE = 40.0  # boxes this close (in pixels) are rechecked: a push may make them overlap
-_MOST_TRIES = 24  # the most layouts of one component that are tried
-_WORK_APART = 40_000_000  # the most pairs of boxes that all rounds of pushing check in total
-_WORK_PER_LAYOUT = 1500  # the most nodes × tries for one component
-ROOM = 54.0  # the least length of an edge between its two boxes, in pixels
-MOST_STRETCHED = 1.7  # the largest factor by which a layout is stretched
-MOST_TO_STRETCH = 30  # the most nodes of a component that is stretched; larger pictures would only be scaled down
 
 
 def positions(marks: Marks, sizes: Points) -> Points:

@@ -14,7 +14,6 @@ from anypag.plot.geometry import Box, Line, Picture, Tip, kind_of
 from anypag.plot.labels import Legend, size_of
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
 _FONTS = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
@@ -53,16 +52,12 @@ STYLE = f"""
 
 _STYLE = (
     "@media screen{svg.anypag{max-width:100%;height:auto}}@media (prefers-color-scheme:dark){"
+    f".anypag .paper,.anypag circle{{fill:{DARK.paper}}}.anypag .halo{{stroke:{DARK.paper};fill:{DARK.paper}}}"
+    f".anypag .node rect{{fill:{DARK.box};stroke:{DARK.rim}}}.anypag text{{fill:{DARK.ink}}}"
+    f".anypag .legend text,.anypag .share{{fill:{DARK.soft}}}.anypag .banner{{fill:{DARK.confounded}}}"
     + "".join(
-        [
-            f".anypag .paper,.anypag circle{{fill:{DARK.paper}}}.anypag .halo{{stroke:{DARK.paper};fill:{DARK.paper}}}",
-            f".anypag .node rect{{fill:{DARK.box};stroke:{DARK.rim}}}.anypag text{{fill:{DARK.ink}}}",
-            f".anypag .legend text,.anypag .share{{fill:{DARK.soft}}}.anypag .banner{{fill:{DARK.confounded}}}",
-            *(
-                f".anypag .{kind}{{stroke:{getattr(DARK, kind)}}}.anypag .{kind} .head{{fill:{getattr(DARK, kind)}}}"
-                for kind in KINDS
-            ),
-        ]
+        f".anypag .{kind}{{stroke:{getattr(DARK, kind)}}}.anypag .{kind} .head{{fill:{getattr(DARK, kind)}}}"
+        for kind in KINDS
     )
     + "}"
 )

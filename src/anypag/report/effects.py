@@ -25,7 +25,6 @@ MOST_PAIRS = 400
 """With more ordered pairs than this, effects are read from the graph only for pairs with an edge, because formulas of
 some pairs of large graphs take seconds."""
 MOST_SAMPLED = 60  # the same limit for sampled graphs, which take a tenth of a second for each pair
-
 NOT_ASKED = "In a graph of this size the report covers only pairs with an edge; `anypag effect` answers for this pair."
 ZERO = "{a} is not a cause of {b}: setting {a} does not change {b}."
 

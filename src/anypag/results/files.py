@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -142,17 +142,13 @@ def _pieces(value: Any, indent: str) -> Iterator[str]:
             yield from _pieces(item, inner)
         yield f"\n{indent}}}"
     elif isinstance(value, Iterator) or (isinstance(value, list) and value and isinstance(value[0], list | dict)):
-        yield from _list(value, indent)
+        before, left = "[", iter(value)
+        while some := list(islice(left, ROWS_AT_ONCE)):
+            yield f"{before}\n{inner}" + f",\n{inner}".join(_rows(some, inner))
+            before = ","
+        yield f"\n{indent}]" if before == "," else "[]"
     else:
         yield _flat(value)
-
-
-def _list(rows: Iterable[Any], indent: str) -> Iterator[str]:
-    inner, before, left = indent + "  ", "[", iter(rows)
-    while some := list(islice(left, ROWS_AT_ONCE)):
-        yield f"{before}\n{inner}" + f",\n{inner}".join(_rows(some, inner))
-        before = ","
-    yield f"\n{indent}]" if before == "," else "[]"
 
 
 def _rows(items: list[Any], indent: str) -> list[str]:

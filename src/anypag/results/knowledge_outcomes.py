@@ -33,15 +33,6 @@ from anypag.search.state import State
 COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive"))
 """(limit, words) for log-probability differences. For twice the difference Kass and Raftery (1995) have 2, 6 and 10."""
 
-_SAY_SELECTION = (
-    "a variable that is no cause by this statement may still affect who is in the sample, so it may have tails; if you "
-    "know that it does not, say `a !~> selection`, `selection before tier k` or selection_bias=False"
-)
-_SAY_NOT_SELECTED = (
-    "two hidden causes of being in the sample look like one common cause among selected cases; "
-    "say selection_bias=False if the sample is not selected"
-)
-
 
 def outcomes_of(state: State, problem: Problem, *, final: bool) -> tuple[Outcome, ...]:
     """The outcomes, one for each statement in the user's order."""
@@ -260,13 +251,20 @@ class _Judge:
 
     def _why_idle(self, statement: Statement, alone: Facts) -> str:
         if alone.unconfounded.any() and self.facts.selection:
-            return _SAY_NOT_SELECTED
+            return (
+                "two hidden causes of being in the sample look like one common cause among selected cases; "
+                "say selection_bias=False if the sample is not selected"
+            )
         if alone.unconfounded.any():
             return "no mark follows from it here" if self.final else "it can be used only after a complete search"
         marks = self._base.orientation.marks
         waiting = alone.not_causes & (marks.T == Mark.CIRCLE) & ~self.facts.not_selecting[:, None]
         if waiting.any():
-            return _SAY_SELECTION
+            return (
+                "a variable that is no cause by this statement may still affect who is in the sample, so it may have "
+                "tails; if you know that it does not, say `a !~> selection`, `selection before tier k` or "
+                "selection_bias=False"
+            )
         is_joined = bool(((alone.causes | alone.not_causes) & (marks != Mark.NONE)).any())
         if is_joined or not isinstance(statement, PairStatement):
             return "no mark follows from it here"

@@ -19,6 +19,8 @@ from anypag.threads import slices
 AnyNodes = npt.NDArray[np.integer]
 
 _BITS = np.array([byte.bit_count() for byte in range(256)], np.uint8)  # the number of set bits of each byte
+MOST_EDGES = 20_000  # in graphs with more edges, strengths are not computed
+MOST_GIVEN = 30  # the most neighbours that a partial correlation conditions on
 
 
 def pair_p_values(state: State, test: CITest, x: AnyNodes, y: AnyNodes) -> tuple[Floats, npt.NDArray[np.int16]]:
@@ -158,10 +160,6 @@ class _Items(ItemsView[tuple[str, str], Separation]):
         return zip(self._separations, found, strict=True)
 
 
-MOST_EDGES = 20_000  # in graphs with more edges, strengths are not computed
-MOST_GIVEN = 30  # the most neighbours that a partial correlation conditions on
-
-
 def strengths_of(pag: PAG, bound_test: CITest) -> dict[tuple[str, str], str]:
     """The strength of each edge in a few words; empty if the test has no measure, or if there are very many edges."""
     test, edges = innermost(bound_test), pag.edges()
@@ -189,8 +187,7 @@ def signs_of(test: CITest, x: Indices, y: Indices) -> Floats:
     for i in used.tolist():
         has_way[i] = is_number[i] and (kinds[i] != "discrete" or len(np.unique(rows[:, i])) == 2)
     centred = rows - rows.mean(axis=0)
-    signs: Floats = np.sign(np.einsum("ij,ij->j", centred[:, x], centred[:, y])) * (has_way[x] & has_way[y])
-    return signs
+    return np.asarray(np.sign(np.einsum("ij,ij->j", centred[:, x], centred[:, y])) * (has_way[x] & has_way[y]))
 
 
 def _correlations(pag: PAG, among: Callable[[list[int]], Floats], names: dict[str, int], edge: Edge) -> str:

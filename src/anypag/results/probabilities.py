@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 MOST_GRAPHS = 3  # how many of the most probable graphs are kept
 LEAST_ALTERNATIVE = 0.05  # an `Alternative` with a smaller share is reported without its changes
+LEAST_ROWS_PER_NUMBER = 1.0  # fewer rows for each parameter of the best graph are too few for the probabilities
+MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs from tables simulated from the best graph
+LEAST_PAIRS = 2  # a misfit needs this many pairs that differ, or all pairs: one may differ by chance
+MOST_PAIRS = 3  # how many of the worst pairs are named
+DOES_NOT_FIT = "This table does not fit what the probabilities assume"
+NO_INTERACTIONS = 'Interactions between causes are not in the model: method "icd" with the test "kci" sees them.'
+LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
 
 States = tuple[tuple[str, float, float], ...]
 """The ways to join a pair, the most probable first: symbol (`""` for no edge), probability, share of sampled graphs."""
@@ -208,15 +215,6 @@ def _at_first(symbol: str) -> Mark:
 def reversed_symbol(symbol: str) -> str:
     """The edge written from its other end: `reversed_symbol("o->") == "<-o"`."""
     return symbol[::-1].translate({ord("<"): ">", ord(">"): "<"})
-
-
-LEAST_ROWS_PER_NUMBER = 1.0  # fewer rows for each parameter of the best graph are too few for the probabilities
-MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs from tables simulated from the best graph
-LEAST_PAIRS = 2  # a misfit needs this many pairs that differ, or all pairs: one may differ by chance
-MOST_PAIRS = 3  # how many of the worst pairs are named
-DOES_NOT_FIT = "This table does not fit what the probabilities assume"
-NO_INTERACTIONS = 'Interactions between causes are not in the model: method "icd" with the test "kci" sees them.'
-LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
 
 
 @dataclass(frozen=True)

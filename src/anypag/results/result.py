@@ -343,9 +343,7 @@ class Result:
         return effect(self, **asked)
 
     def effects(self, data: Any = None, *, selection_bias: bool | None = None) -> dict[str, list[Any]]:
-        """The effects between all pairs, drawn from sampled graphs, in columns that any dataframe
-        library takes; see `anypag.effects.all_pairs`.
-        """
+        """The effects between all pairs, by sampled graphs, as a dict of columns; see `anypag.effects.all_pairs`."""
         from anypag.effects.all_pairs import effects_of_all_pairs
 
         return effects_of_all_pairs(self, data, selection_bias=selection_bias)
@@ -373,14 +371,7 @@ class Result:
         save(self, path)
 
     def plot(self, ax: Any = None) -> Any:
-        """A picture of the graph, by matplotlib (extra `plot`); see `anypag.plot.plot`.
-
-        Args:
-            ax: the axes to draw on; a new figure if left out.
-
-        Returns:
-            The axes.
-        """
+        """A picture of the graph, by matplotlib (extra `plot`); see `anypag.plot.plot`."""
         from anypag.plot import plot
 
         return plot(self, ax)
@@ -435,9 +426,7 @@ class Result:
 
 
 def refuse_unsearched(source: object, *nodes: object) -> None:
-    """Raise an error if a name is not a variable of a result but names a column that was left out, a data set, or the
-    column that tells data sets apart.
-    """
+    """Raise an error for the name of a column left out, of a data set, or of the column that tells data sets apart."""
     if not isinstance(source, Result):
         return
     findings = source.audit.findings if source.audit else ()

@@ -18,7 +18,7 @@ from typing import Any, get_args
 import numpy as np
 
 from anypag.catalogue import method_named
-from anypag.choices import DECLARED, Choices, OwnTest
+from anypag.choices import DECLARED, DEFAULTS, Choices, OwnTest
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked
 from anypag.data.sources.data_sets import DataSets
@@ -60,6 +60,7 @@ from anypag.stored import (
 
 FORMAT = 3  # the version of the schema; a file of another version is refused
 MOST_BYTES = 2**28  # the most bytes of an unpacked array
+EARLIER_TESTS = ("imputed", "rcot", "weighted-gcm")  # tests of earlier versions, whose results can be read
 
 SHARE = Number(0, 1)
 P = Number(0, 1, unknown=True)
@@ -131,9 +132,6 @@ class Listed(Form):
         return {(a, b): Separation(*why) for a, b, *why in ListOf(RowForm(forms)).read(plain, variables)}
 
 
-EARLIER_TESTS = ("imputed", "rcot", "weighted-gcm")  # tests of earlier versions, whose results can be read
-
-
 def _test(plain: Any, variables: Variables) -> Any:
     if isinstance(plain, str):
         return OwnTest(plain) if plain in EARLIER_TESTS else plain
@@ -174,9 +172,7 @@ CHOICES: dict[str, Form] = {
 """The choices that are kept with a result. Each is checked again by its own declaration when `Choices` is made."""
 if CHOICES.keys() != {name for name, choice in DECLARED.items() if choice.recorded}:
     raise TypeError("CHOICES must have a form for every recorded choice, and for no other choice")
-ALL_CHOICES = As(
-    Object(CHOICES, missing={item.name: item.default for item in fields(Choices)}), back=lambda said, _: Choices(**said)
-)
+ALL_CHOICES = As(Object(CHOICES, missing=DEFAULTS), back=lambda said, _: Choices(**said))
 """The choices except the method, which is a separate field; choices that a file lacks get their defaults."""
 STEP = As(
     Object({**ITERATION.forms, "edges": EDGES}, get=dict.__getitem__),
@@ -226,7 +222,6 @@ POSTERIOR = As(
     lambda value, variables: _posterior().write(value, variables),
     lambda plain, variables: _posterior().read(plain, variables),
 )
-
 
 _RUN: dict[str, Form] = {"asked": Whole(), "resample": Text(get_args(Resample)), "seed": Whole()}
 _RUN |= {"stopped": Maybe(Text()), "failures": FAILURES}

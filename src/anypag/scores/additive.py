@@ -106,5 +106,4 @@ def _fall(gram: Floats, first: int, further: Counts, others: Counts) -> Floats:
     shared = gram[np.ix_(further, others)] - np.outer(own[further], own[others])
     explained = (shared * np.linalg.solve(left, shared)).sum(axis=0)
     fraction = explained / (1 - own[others] ** 2)
-    fall: Floats = -np.log(np.maximum(1 - fraction, 1e-9))
-    return fall
+    return np.asarray(-np.log(np.maximum(1 - fraction, 1e-9)))

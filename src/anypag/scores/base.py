@@ -24,9 +24,7 @@ from anypag.arrays import Counts, Floats
 
 MOST_WORTHS = 1 << 23  # the most entries of `Trees.worth`; an entry and its `child` take 12 bytes once written
 GAMMA = 0.5
-"""Gamma of EBIC: an edge costs log(n) / 2 plus log(p), as p · (p - 1) / 2 edges are possible. `benchmarks/tried.md`
-compares other values.
-"""
+"""Gamma of EBIC: an edge costs log(n) / 2 plus log(p), as there are p · (p - 1) / 2 pairs (`benchmarks/tried.md`)."""
 FEW_VARIABLES = 15  # for up to this many variables, graphs for effects are sampled with plain BIC
 
 

@@ -17,13 +17,11 @@ from anypag.scores.base import Bound, Score
 from anypag.scores.merged_levels import merged
 
 MOST_LEVELS = 100  # the most levels of a column; with more, its tables are nearly empty and no parent raises the score
-
 MOST_LEVELS_OF_A_CHILD = 6
 """A column with more levels is never a child of a hidden column (the levels of a hidden cause, drawn for each row). An
 edge between two columns with r levels has (r - 1)² parameters, a hidden cause with two levels only 1 + 2 (r - 1). The
 hidden cause would win because it has few parameters, not because the data support it (`benchmarks/tried.md`).
 """
-
 MANY_COLUMNS = 50  # with more columns than this, more counts are cached: 16 MB
 ESS = 3.0  # prior rows (`docs/decisions.md`)
 FORBIDDEN = 1e9  # the price of an edge that no graph may have

@@ -77,8 +77,7 @@ class GaussianScore(Score):
     @cached_property
     def association(self) -> Floats:
         """Squared correlations."""
-        squares: Floats = self.correlation**2
-        return squares
+        return np.asarray(self.correlation**2)
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
         names = tuple(self.names[i] for i in order)

@@ -68,8 +68,7 @@ class MixedScore(GaussianScore):
         """(p, p) the largest squared correlation between the columns of every two variables."""
         squares = self.correlation**2
         starts = self.start[:-1]
-        largest: Floats = np.maximum.reduceat(np.maximum.reduceat(squares, starts, axis=0), starts, axis=1)
-        return largest
+        return np.asarray(np.maximum.reduceat(np.maximum.reduceat(squares, starts, axis=0), starts, axis=1))
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:
         blocks = [np.arange(self.start[i], self.start[i + 1]) for i in order]

@@ -31,6 +31,30 @@ from anypag.stored import Object, Text, Variables, plain_object
 HEADER = Object({**plain_object(Window).forms, "told": Text()}, missing={"contexts": ()}, get=dict.__getitem__)
 """The fields about the window in a file. Files of early versions lack `contexts`, which did not exist then."""
 COLUMNS = ("from", "to", "lag", "edge", "probability", "resamples", "in_words")
+BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # {number of lines between two processes: their bends}
+BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # larger ones too: the boxes of a column are close
+ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
+STYLE = """
+body{font:16px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;max-width:64rem;margin:2rem auto;
+padding:0 1rem;color:#1d2733;background:#fff}
+h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse}
+td,th{text-align:left;vertical-align:top;padding:.25rem 1rem .25rem 0;border-bottom:1px solid #d8dee6}
+td:first-child{white-space:nowrap;font-family:ui-monospace,"DejaVu Sans Mono",monospace}.soft{color:#5b6775}
+svg{max-width:100%;height:auto}
+@media (prefers-color-scheme:dark){body{color:#e8edf3;background:#14191f}td,th{border-color:#39444f}
+.soft{color:#a5b1bf}}
+"""
+ASSUMED = (
+    "What causes what, and how strongly, is the same at all times (the series are stationary).",
+    "Values from before the window are not in the graph; where they act on values in it, they count as hidden causes.",
+    "No value causes an earlier one, and causes do not run in a circle within one time.",
+    "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
+)
+OF_SUMMARY = "Numbers are lags: beside a line, those between two processes; in a box, those of a process and its past."
+OF_WINDOW = "Each row is a process, each column a time; edges hold at all times and are drawn once."
+ALL_TIMES = (
+    "An experiment acts in the same way at all times of its data set. No process affects which rows are in a data set."
+)
 
 
 def save(result: SeriesResult, path: str | os.PathLike[str]) -> None:
@@ -72,29 +96,6 @@ def read_series(path: str | os.PathLike[str]) -> SeriesResult:
         return SeriesResult(window, found, told)
     except ValueError as error:
         raise FormatError(f"{Path(path).name}: {error}") from None
-
-
-STYLE = """
-body{font:16px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;max-width:64rem;margin:2rem auto;
-padding:0 1rem;color:#1d2733;background:#fff}
-h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse}
-td,th{text-align:left;vertical-align:top;padding:.25rem 1rem .25rem 0;border-bottom:1px solid #d8dee6}
-td:first-child{white-space:nowrap;font-family:ui-monospace,"DejaVu Sans Mono",monospace}.soft{color:#5b6775}
-svg{max-width:100%;height:auto}
-@media (prefers-color-scheme:dark){body{color:#e8edf3;background:#14191f}td,th{border-color:#39444f}
-.soft{color:#a5b1bf}}
-"""
-ASSUMED = (
-    "What causes what, and how strongly, is the same at all times (the series are stationary).",
-    "Values from before the window are not in the graph; where they act on values in it, they count as hidden causes.",
-    "No value causes an earlier one, and causes do not run in a circle within one time.",
-    "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
-)
-OF_SUMMARY = "Numbers are lags: beside a line, those between two processes; in a box, those of a process and its past."
-OF_WINDOW = "Each row is a process, each column a time; edges hold at all times and are drawn once."
-ALL_TIMES = (
-    "An experiment acts in the same way at all times of its data set. No process affects which rows are in a data set."
-)
 
 
 def report_html(result: SeriesResult) -> str:
@@ -140,12 +141,6 @@ def _listed(lines: list[str]) -> str:
     return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
 
 
-BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # {number of lines between two processes: their bends}
-BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # larger ones too: the boxes of a column are close
-PADDING = 24.0  # the empty border of a picture
-ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
-
-
 def drawn(result: SeriesResult, what: str) -> tuple[geometry.Picture, Legend]:
     if what not in {"summary", "window"}:
         raise ParameterError(f"There are pictures of the 'summary' and of the 'window'; got {what!r}.")
@@ -167,7 +162,7 @@ def summary_picture(result: SeriesResult) -> geometry.Picture:
     def lines(placed: tuple[geometry.Box, ...]) -> tuple[geometry.Line, ...]:
         return apart((line for one in between for line in _lines(placed, shown, one, contexts)), placed)
 
-    return geometry.on_paper(boxes, lines, PADDING)
+    return geometry.on_paper(boxes, lines)
 
 
 def _lines(
@@ -200,7 +195,7 @@ def window_picture(result: SeriesResult) -> geometry.Picture:
         for row, name in enumerate(tier)
     )
     edges = tuple(edge.edge.forward() for edge in result.edges)
-    found = geometry.on_paper(boxes, partial(geometry.joined, edges=edges, bends=BENDS_OF_WINDOW), PADDING)
+    found = geometry.on_paper(boxes, partial(geometry.joined, edges=edges, bends=BENDS_OF_WINDOW))
     by_pair, lines = {edge.edge.forward()[:2]: edge for edge in result.edges}, list[geometry.Line]()
     for line in apart(found.lines, found.boxes):
         edge = by_pair[line.edge[:2]]

@@ -192,9 +192,7 @@ def _whole_column(table: Table, name: str) -> tuple[Floats, tuple[str, ...] | No
 
 
 def _times(table: Table, time: str) -> Floats:
-    """(n,) times as numbers: dates become months if all are on the same day of the month, or all on the last
-    day of their month; else microseconds.
-    """
+    """(n,) times as numbers; dates as months if all are on the same or the last day of a month, else microseconds."""
     values, labels = _whole_column(table, time)
     if labels is None:
         return values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -136,9 +136,7 @@ class SeriesResult:
 
     @cached_property
     def expected_errors(self) -> float | None:
-        """The expected number of wrong edges, missing edges and wrong marks, each counted once for all times; None if
-        no graphs were sampled.
-        """
+        """The expected number of errors in edges and marks, each counted once for all times; None without samples."""
         said, total = self.result.probabilities, 0.0
         if said is None:
             return None
@@ -219,9 +217,7 @@ class SeriesResult:
             self.window.place(name)
         return pair
 
-    def bootstrap(
-        self, n: int = 100, *, seed: int = 0, block: int | None = None, n_jobs: int | None = None
-    ) -> SeriesResult:
+    def bootstrap(self, n: int = 100, *, seed: int = 0, block: int | None = None, n_jobs: int | None = None) -> Self:
         """The result with counts of the resamples that repeat its edges. A panel is resampled by whole units, a single
         series by blocks of neighbouring windows.
 

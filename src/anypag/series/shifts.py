@@ -102,7 +102,7 @@ def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, S
     removal = without_separated(state, inquiry, inquiry.r, test_some, shrunk)
     if not problem.test.exact:
         removal = removal._replace(state=_with_neighbours(removal.state, inquiry))
-    return iteration(state, removal, inquiry, partial(oriented_over_shifts, state.window))
+    return iteration(state, removal, inquiry, partial(_oriented, state.window))
 
 
 def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices) -> TestedEdges:
@@ -173,9 +173,7 @@ def _joined(z: Indices, past: Indices) -> Indices:
     return np.hstack([z, more]).astype(np.int32)
 
 
-def oriented_over_shifts(
-    window: Window, state: State, colliders: SepsetColliders, problem: Problem, look: Look
-) -> Orientation:
+def _oriented(window: Window, state: State, colliders: SepsetColliders, problem: Problem, look: Look) -> Orientation:
     """All marks that follow by the rules, the same at all copies of a pair; circles where copies disagree (on data)."""
     given, log, conflicts = given_marks(state, problem), [], []
     disputed = np.zeros(given.shape, np.bool_)

@@ -28,6 +28,7 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.statements import Contexts, NotSelecting, PairStatement, Statement, Tiers
 
 _AT_A_LAG = re.compile(r"(.+)\(t-(\d+)\)")
+DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})  # in these a bare name means all lags
 
 
 @dataclass(frozen=True)
@@ -158,9 +159,6 @@ class Window:
 def named(process: str, lag: int) -> str:
     """The name of a process at a lag."""
     return process if lag == 0 else f"{process}(t-{lag})"
-
-
-DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})  # here a bare name means the process at every lag
 
 
 def known_of(window: Window, knowledge: Knowledge | None) -> Knowledge:

@@ -82,9 +82,13 @@ def random_tables(dag: DAG, levels: int | Mapping[str, int] = 2, *, seed: Seed) 
     >>> random_tables(DAG.from_string("A --> B"), 3, seed=1)["B"].shape
     (3, 3)
     """
-    random = generator(seed, "random_tables")
-    sizes = _checked_levels(dag, levels)
-    tables = {}
+    random, tables = generator(seed, "random_tables"), {}
+    given = dict(levels) if isinstance(levels, Mapping) else dict.fromkeys(dag.names, levels)
+    for name, count in given.items():
+        dag.index(name)
+        if not is_whole(count, 2):
+            raise ParameterError(f"A discrete variable has at least 2 levels; got {count!r} for {name!r}.")
+    sizes = {name: int(given.get(name, 2)) for name in dag.names}
     for name in dag.names:
         shape = [sizes[parent] for parent in dag.parents(name)]
         entries = prod(shape) * sizes[name]
@@ -134,15 +138,6 @@ def _selected_rows(
                 "selection variable. Use fewer selection nodes, other tables, or another seed."
             )
     return np.ascontiguousarray(np.concatenate(kept, axis=1)[:, :n_samples])
-
-
-def _checked_levels(dag: DAG, levels: int | Mapping[str, int]) -> dict[str, int]:
-    given = dict(levels) if isinstance(levels, Mapping) else dict.fromkeys(dag.names, levels)
-    for name, count in given.items():
-        dag.index(name)
-        if not is_whole(count, 2):
-            raise ParameterError(f"A discrete variable has at least 2 levels; got {count!r} for {name!r}.")
-    return {name: int(given.get(name, 2)) for name in dag.names}
 
 
 def _checked_tables(dag: DAG, tables: Mapping[str, npt.ArrayLike]) -> ConditionalTables:

@@ -150,16 +150,6 @@ def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, se
     X1 --> X2
     X2 --> X3
     """
-    _check_size(n, expected_neighbours, connected)
-    random = generator(seed, "random_dag")
-    if n == 1:
-        return DAG([[0]])
-    probability = expected_neighbours / (n - 1)
-    edges = _connected_pairs(n, probability, random) if connected else random.random((n, n)) < probability
-    return DAG(np.triu(edges, 1).astype(np.uint8))
-
-
-def _check_size(n: int, expected_neighbours: float, connected: bool) -> None:
     if not is_whole(n, 1):
         raise ParameterError(f"A random DAG has a whole number of nodes, at least 1; got n = {n!r}.")
     if not 0 <= expected_neighbours <= n - 1:
@@ -170,6 +160,12 @@ def _check_size(n: int, expected_neighbours: float, connected: bool) -> None:
             f"A graph of {n} nodes without edges is not connected; "
             "ask for expected_neighbours above 0, or for connected=False."
         )
+    random = generator(seed, "random_dag")
+    if n == 1:
+        return DAG([[0]])
+    probability = expected_neighbours / (n - 1)
+    edges = _connected_pairs(n, probability, random) if connected else random.random((n, n)) < probability
+    return DAG(np.triu(edges, 1).astype(np.uint8))
 
 
 def _connected_pairs(n: int, probability: float, random: np.random.Generator) -> Flags:

@@ -18,6 +18,7 @@ from anypag.results.result import Iteration, Result
 from anypag.studio.page_parts import laid_out, scene, steps_shown
 
 MOST_SCENES = 40  # a page that connects late gets at most this many graphs of the run
+REST = 9.0  # the pause after drawing a step is this many times as long as the drawing
 Event = tuple[str, Any]  # a name and its content, as JSON holds it
 
 
@@ -89,9 +90,6 @@ class Board:
             fresh = [one for one in self._scenes if one["k"] > shown.scene]
             shown.version, shown.scene = self._version, fresh[-1]["k"] if fresh else shown.scene
             return [*events, *(("scene", one) for one in fresh)]
-
-
-REST = 9.0  # the pause after drawing a step is this many times as long as the drawing
 
 
 class Painter:

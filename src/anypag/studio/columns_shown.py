@@ -116,11 +116,17 @@ def advised(sentence: Sentence) -> Iterator[Button]:
 def _buttons(finding: Finding, source: Source) -> Iterator[Button]:
     remedy = _remedy(finding)
     if finding.problem in {"missing", "dropped"}:
-        yield from _mostly_gaps(source, finding.columns or source.names)
+        missing = dict(zip(source.names, source.summary().missing.tolist(), strict=True))
+        many = [name for name in finding.columns or source.names if missing[name] > MANY_GAPS * source.n]
+        if many:
+            yield {"label": f"Switch off columns with many gaps: {', '.join(many)}", "change": ["off", many, True]}
     yield from advised(remedy)
     options = {part.name for part in remedy.parts if isinstance(part, Option)}
     if finding.problem == "text":
-        yield from _gaps_among_numbers(finding.columns[0], source)
+        labels = source.labels[source.names.index(finding.columns[0])] or ()
+        words = [label for label in labels if not is_number(label)]
+        if len(words) <= 3 and len(words) < len(labels):  # a few words among numbers may stand for missing values
+            yield from ({"label": f"{word} means a gap", "change": ["gap", word]} for word in words)
     if "kinds" in options and finding.problem in _KIND_ADVISED:
         kind = _KIND_ADVISED[finding.problem]
         yield {"label": f"Treat it as {kind}", "change": ["kind", finding.columns[0], kind]}
@@ -128,19 +134,3 @@ def _buttons(finding: Finding, source: Source) -> Iterator[Button]:
         several = len(finding.columns) > 1
         for name in finding.columns[:MOST_BUTTONS]:
             yield {"label": f"Switch {name} off" if several else "Switch it off", "change": ["off", name, True]}
-
-
-def _mostly_gaps(source: Source, names: tuple[str, ...]) -> Iterator[Button]:
-    """A button that switches off the columns whose share of gaps is above `MANY_GAPS`; nothing if there are none."""
-    missing = dict(zip(source.names, source.summary().missing.tolist(), strict=True))
-    many = [name for name in names if missing[name] > MANY_GAPS * source.n]
-    if many:
-        yield {"label": f"Switch off columns with many gaps: {', '.join(many)}", "change": ["off", many, True]}
-
-
-def _gaps_among_numbers(name: str, source: Source) -> Iterator[Button]:
-    """A button for each word among numbers, as it may stand for a missing value; none if there are more than three."""
-    labels = source.labels[source.names.index(name)] or ()
-    words = [label for label in labels if not is_number(label)]
-    if len(words) <= 3 and len(words) < len(labels):
-        yield from ({"label": f"{word} means a gap", "change": ["gap", word]} for word in words)

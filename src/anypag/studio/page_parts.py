@@ -27,6 +27,8 @@ from anypag.studio.settings import WORDS, Settings, in_words, offered
 from anypag.studio.take_away import in_python, on_command_line
 
 Shape = dict[str, Any]
+Block = list[str]
+MOST_CHECKED = 500  # when a search is over, contradictions are searched for in graphs of up to this many variables
 
 
 def table_shown(
@@ -78,9 +80,6 @@ def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Res
         note = "The search was stopped before its end; both texts below run to the end."
     python = in_python(settings, names, file, max_r)
     return {"python": python, "shell": on_command_line(settings, names, file, max_r), "note": note}
-
-
-MOST_CHECKED = 500  # when a search is over, contradictions are searched for in graphs of up to this many variables
 
 
 def laid_out(pag: PAG) -> Picture:
@@ -137,9 +136,6 @@ def steps_shown(history: Iterable[Iteration]) -> list[dict[str, Any]]:
         name, removed = (f"r = {last.r}", last.removed) if last.has_r else (last.phase, None)
         shown.append({"name": name, "edges": last.n_edges, "removed": removed, **_spent(items)})
     return shown
-
-
-Block = list[str]
 
 
 def pair_told(result: Result, a: str, b: str) -> list[Block]:

@@ -33,7 +33,6 @@ from anypag.studio.settings import Settings
 from anypag.studio.take_away import file_taken
 
 SECONDS_BETWEEN_TICKS = 0.25
-COMPILES = "Starting; the first search of its kind compiles for up to a minute…"
 
 
 @dataclass(frozen=True)
@@ -235,7 +234,7 @@ class Session(Signals):
         assert bound is not None and opened is not None
         opened.clear_old_runs()
         choices = replace(bound.choices, checkpoint=bound.checkpoint, resume=True)
-        self._show_run("running", COMPILES)
+        self._show_run("running", "Starting; the first search of its kind compiles for up to a minute…")
         result = learned(bound.search, choices, Listeners(Estimated(self._ticked), self._stepped, signals=self))
         with self._changed:
             if self._is_dirty:

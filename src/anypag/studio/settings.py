@@ -13,6 +13,8 @@ from anypag.knowledge import statements as stated
 from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.text import parse_text
 
+Changes = dict[str, Any]  # the fields that a change replaces, with their new values
+
 OFFERED = ("method", "test", "alpha", "selection_bias", "missing", "singular", "transform", "max_r", "effort")
 """The choices of a search that the page offers."""
 WORDS: dict[str, str] = {
@@ -106,9 +108,6 @@ def in_words(text: str) -> str:
 
 def _listed(side: tuple[str, ...] | None) -> str:
     return "Any variable" if side is None else ", ".join(side)
-
-
-Changes = dict[str, Any]  # the fields that a change replaces, with their new values
 
 
 def _text(value: Any) -> str:
