@@ -10,7 +10,6 @@ from typing import Any
 
 MOST_ROWS = 100  # rows of a table that a notebook shows
 LONG = 20.0  # seconds; if something will take longer than this, a message says so beforehand
-_CELL = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-space:pre-wrap"
 
 
 def shown_share(share: float) -> str:
@@ -100,5 +99,5 @@ def preformatted(text: str) -> str:
 
 def _row(tag: str, cells: Sequence[object]) -> str:
     shown = ("" if cell is None else html.escape(str(cell)) for cell in cells)
-    opened = f'<{tag} style="{_CELL}">'
+    opened = f'<{tag} style="text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-space:pre-wrap">'
     return f"<tr>{''.join(f'{opened}{cell}</{tag}>' for cell in shown)}</tr>"

@@ -143,7 +143,7 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     known, notes = result.choices.knowledge, [IN_THE_SAMPLE] * selection
     if selection and known is not None and known.facts(pag.names).unconfounded.any():
         notes.append(NOTHING_HIDDEN)
-    more, every = diagrams.n_for_effects  # a budget or a signal may have ended their sampling early
+    more, every = diagrams.n_for_effects  # graphs for effects alone; a budget or a signal may end their sampling
     may_lack = more or result.stopped is not None or result.choices.time_budget is not None
     notes += [CUT.format(more=more, all=every)] if not is_discrete and more < every and may_lack else []
     by_graph = None

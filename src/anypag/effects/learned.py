@@ -92,7 +92,7 @@ class Adjusting:
         return self._by_learner(sampled, table, within, learner)
 
     def _by_learner(self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner) -> SampledEffect:
-        """The effect with draws: normal around the estimate with the set of each graph; 0 without a directed path."""
+        """The effect with draws: normal around the estimate by the graph's set; 0 without a directed path."""
         question, classes, seed = sampled.question, sampled.question.classes, self.sampling.seed
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
         of_graph = [sets[k] for k in classes.of.tolist()]

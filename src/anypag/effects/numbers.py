@@ -54,7 +54,7 @@ NO_GROUP = "{name!r} is a context: it has one value in each data set, so it cann
 
 
 class RowsUsed(NamedTuple):
-    """The rows behind numbers, their clusters, notes, and contexts (columns that tell sets apart) constant in them."""
+    """The rows behind numbers, their clusters, notes, and contexts (columns that tell sets apart) that do not vary."""
 
     table: Table
     cluster: Any = None

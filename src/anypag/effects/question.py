@@ -7,7 +7,7 @@ from typing import NamedTuple, NoReturn, TypeGuard
 
 from anypag.catalogue import METHODS, AtTheEnd, method_named
 from anypag.effects.identify.causal_graph import WHAT_HELPS, CausalGraph, causal_graph_of, causal_graph_under
-from anypag.effects.identify.verdict import Status
+from anypag.effects.identify.verdict import MOST_EDGES, Status
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
 from anypag.graphs.base import MixedGraph, Node, possible_steps
 from anypag.graphs.marks import A_MARK, Edge, Mark
@@ -18,7 +18,6 @@ from anypag.results.result import Result, refuse_unsearched
 
 AFewNodes = Node | Iterable[Node]
 ROLES = ("causes", "outcomes", "conditions")
-MOST_EDGES = 3  # how many edges a message names
 IF_KNOWLEDGE_IS_CONTRADICTED = (
     "The graph keeps the marks of the statement, and rules derive more marks from these. So no effect can be read from "
     "the graph, not even far from these marks. If the statement is uncertain, take it back or say less (such as: both "

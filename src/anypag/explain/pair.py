@@ -28,7 +28,6 @@ NO_EDGE = {
     "unknown": f"{{a}} and {{b}} have no edge: {_NOT_JOINED}",
 }
 """The meaning of a missing edge: independent alone, independent given others, or without a known separating set."""
-
 CONTRADICTED = "In a contradiction:"  # the first words of a sentence about a contradiction
 NEAR = 3.0  # a p-value is near alpha if it differs by at most this factor
 FOUND = {"rows": "Found at r = {r} with p = {p}, n = {n}.", "no rows": "Found at r = {r} with p = {p}."}

@@ -39,8 +39,8 @@ or of no edge, by sampled graphs (if any). `p_cause` is the share of sampled gra
 `from` as a cause of `to` in every member, `p_no_cause` in no member; `p_open` is the rest. These shares are not
 corrected, and are often too sure (`docs/accuracy.md`). `contradiction` names claims that cannot be true together with
 this one. If rows were resampled, `resamples` counts the resamples that gave a graph. `same` is the share of these
-resamples with the same edge (for a pair without one, with none too), `joined` that with any edge, `else_mostly` the
-most frequent other edge (`none` for no edge).
+resamples that agree with the graph about the pair (the same edge, or none in both), `joined` the share with any edge,
+`else_mostly` the most frequent other edge (`none` for no edge).
 
 With `method="auto"`, tests and rules are those of `Result.by_tests`: `p`, `r` and `given` are empty where one graph
 joins a pair and the other does not, and `rule_from` and `rule_to` where the two have different marks.

@@ -167,7 +167,7 @@ def find_cycle(adjacency: Marks) -> list[int]:
 
 
 def _peel(adjacency: Marks) -> tuple[list[int], list[int]]:
-    """Remove nodes without parents repeatedly. Return them in order, and the rest (cycles and their descendants)."""
+    """The nodes in an order with parents first, and the nodes that are left over: cycles and their descendants."""
     n_parents: list[int] = adjacency.sum(axis=0, dtype=np.int64).tolist()
     children: list[list[int]] = [[] for _ in n_parents]
     for node, child in np.argwhere(adjacency).tolist():

@@ -20,7 +20,6 @@ from anypag.plot.svg import MARK_SHAPES, STYLE
 from anypag.report.content import content
 from anypag.results.result import Result
 
-_PLACE = re.compile(r"<!--(\w+)-->")
 NO_FORMS = "form-action 'none'"
 _BREAKS_OUT = re.compile("[<>&\u2028\u2029]")
 
@@ -72,7 +71,7 @@ def page_of(package: str, name: str, title: str, may: str = "", content: str = "
         "content": content,
         "script": script,
     }
-    return _PLACE.sub(lambda place: parts[place[1]], _part(f"{name}.html", package))
+    return re.sub(r"<!--(\w+)-->", lambda place: parts[place[1]], _part(f"{name}.html", package))
 
 
 def as_json(value: Any) -> str:

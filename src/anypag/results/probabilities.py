@@ -55,13 +55,13 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` has the states (symbols read from the first name) of every pair for which they differ from those in
-    `elsewhere`. `elsewhere` has the states of all other pairs. `causes` has two shares of graphs
-    for (a, b): a causes b (directly or not) in every member of the graph's class; a causes b in no member. Other pairs
-    have 0 and 1. `graphs` are the most probable of the `n_classes` sampled classes, each with its share and its edges.
-    If `hidden` is False, only graphs without hidden causes were sampled, and all probabilities assume that there are
-    none. `changes` lists, for a pair, the changes of other pairs that go with its alternative. `as_sampled` has, for
-    each edge of the answer that was changed later (by knowledge, or to circles in time series), its symbol before that.
+    `pairs` has states (symbols read from the first name); all pairs that it lacks have the states `elsewhere`. `causes`
+    has two shares of graphs for (a, b): a causes b (directly or not) in every member of the graph's class; a causes b
+    in no member. Pairs that it lacks have the shares 0 and 1. `graphs` are the most probable of the `n_classes` sampled
+    classes, each with its share and its edges. If `hidden` is False, only graphs without hidden causes were sampled,
+    and all probabilities assume that there are none. `changes` lists, for a pair, the changes of other pairs that go
+    with its alternative. `as_sampled` has, for each edge of the answer that was changed later (by knowledge, or to
+    circles in time series), its symbol before that.
     """
 
     n_samples: int

@@ -213,8 +213,8 @@ class PairCounts(NamedTuple):
 
     `same` counts the graphs that agree with the graph of the whole data (the same edge, or no edge in both). `joined`
     counts the graphs with any edge. `else_mostly` is the most frequent answer of the graphs that disagree (`o->`, for
-    example, or "none"); None if all agree. `kinds` counts each kind of edge, written from a to b. `causes` counts the
-    graphs that claim that a is an ancestor of b, and those that claim the reverse; `not_causes`, those that deny each.
+    example, or "none"); None if all agree. `kinds` counts each kind of edge, written from a to b. `causes` has two
+    counts: of graphs that claim that a is an ancestor of b, and that b is one of a; `not_causes` of those that deny it.
     """
 
     n: int

@@ -23,7 +23,6 @@ from anypag.errors import DataError, Option, listed
 from anypag.markup import counted
 from anypag.series.window import Window
 
-_QUARTER = re.compile(r"(\d{4})-?[qQ]([1-4])")
 NAME_UNIT = f"Name the column with the unit of each row ({Option('unit')}), or make one column of times (2020Q1)."
 HAS_HAVE = ("has", "have")
 TOLERANCE = 1e-4  # how much a distance in time may differ from a step, as a share of the step: times may be rounded
@@ -208,7 +207,7 @@ def _times(table: Table, time: str) -> Floats:
 
 
 def _date(text: str, time: str) -> np.datetime64:
-    quarter = _QUARTER.fullmatch(text)
+    quarter = re.fullmatch(r"(\d{4})-?[qQ]([1-4])", text)
     iso = f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}" if quarter else text
     try:
         return np.datetime64(iso, "us")

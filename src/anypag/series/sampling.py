@@ -2,7 +2,7 @@
 
 Markov chains of graphs change and score only the latest copy of a pair, which stands for all copies. The score is that
 of the latest slice (the processes at lag 0) given the past. So edges within the past are fixed in a chain: each node of
-the past is a cause of all later ones in it. These edges are left out of sampled graphs; the others are copied back.
+the past causes all later nodes of the past. These edges are left out of sampled graphs; the others are copied back.
 """
 
 from __future__ import annotations

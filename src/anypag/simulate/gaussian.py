@@ -30,9 +30,9 @@ def linear_gaussian(
     """Draw from `x_j = Σ_i weights[i, j] x_i + noise_j` with independent standard normal noise.
 
     Selection: rows are drawn given that all selection variables are 0. If these have no children, that is the same as
-    keeping a row with probability Π exp(-m²/2), where m is the part of each one that its parents explain. Selected rows
-    are still exactly Gaussian (rows cut at a threshold would not be, and tests of partial correlation would be wrong
-    for that reason). They are drawn directly, so that strong selection takes no longer.
+    keeping a row with probability Π exp(-m²/2), with a factor for each selection variable, where m is the part of it
+    that its parents explain. Selected rows are still exactly Gaussian (rows cut at a threshold would not be, and tests
+    of partial correlation would be wrong for that reason). They are drawn directly, so strong selection is not slow.
 
     Args:
         dag: the causal graph, latent and selection nodes included.

@@ -65,7 +65,7 @@ class CausalGraph:
 
 
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
-    """The prepared graph. Error if edges imply selection, or (with the advice `what_helps`) if a PAG is not valid."""
+    """The prepared graph; an error if edges imply selection, or (with `what_helps` as advice) if a PAG is not valid."""
     return _causal_graph_of(_Exactly(graph), what_helps)
 
 
@@ -102,8 +102,8 @@ class _Exactly:
 
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
-    """The prepared graph with marks from knowledge, as in `shown`. None if no contexts are known, or if `shown` cannot
-    be completed to a MAG that agrees with knowledge and is in the class of `alone`, the graph by the data alone.
+    """The prepared graph with marks from knowledge, as in `shown`. None without contexts, or if no completion of
+    `shown` agrees with knowledge and is in the class of `alone`, the graph by the data alone.
     """
     return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
 

@@ -19,7 +19,7 @@ from anypag.graphs.text import quote
 from anypag.markup import counted
 
 Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]  # "identified": sampled graphs only
-MOST_EDGES = 3  # how many edges a reason names
+MOST_EDGES = 3  # how many edges a reason or another message names
 
 
 @dataclass(frozen=True)

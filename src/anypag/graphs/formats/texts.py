@@ -25,8 +25,6 @@ from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 TETRAD_HEADING = "Graph Nodes:"
 SCHEMA = "https://caugi.org/schemas/caugi-v1.schema.json"
 _FLAGS = {"dd", "pd", "nl", "pl"}  # definitely/possibly direct, no/possibly latent confounder
-_NUMBER = re.compile(r"\d+\.")
-_OTHER_SECTION = re.compile(r"Graph (Node )?Attributes:.*")
 _SHAPES = {Mark.CIRCLE: "odot", Mark.ARROW: "normal", Mark.TAIL: "none"}  # DOT's names of arrow shapes
 
 
@@ -56,13 +54,13 @@ def parse_tetrad(text: str) -> Parsed:
             f"Tetrad's text must have all names in one line, separated by ';'; got a second line {_first(lines[2:])}."
         )
     names = [name.strip() for line in lines[1:heading] for name in line.split(";")]
-    edges = takewhile(lambda line: not _OTHER_SECTION.fullmatch(line), lines[heading + 1 :])
+    edges = takewhile(lambda line: not re.fullmatch(r"Graph (Node )?Attributes:.*", line), lines[heading + 1 :])
     return Parsed(names, [_parse_edge(line) for line in edges])
 
 
 def _parse_edge(line: str) -> Edge:
     words = line.split()
-    if len(words) < 4 or not _NUMBER.fullmatch(words[0]):
+    if len(words) < 4 or not re.fullmatch(r"\d+\.", words[0]):
         raise FormatError(f"An edge is written '1. A o-> B'; got {line!r}.")
     _, a, symbol, b, *rest = words
     if symbol not in EDGE_SYMBOLS:
