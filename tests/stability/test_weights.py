@@ -162,7 +162,7 @@ def test_a_table_in_an_engine_is_resampled_by_its_counts_or_says_why_not(monkeyp
     assert not isinstance(rows, Table) and rows.n == 500
     assert len(ap.bootstrap(frame, method="icd", n=2, test="gsq").graphs) == 2
     monkeypatch.setattr("anypag.ci.resample.MOST_NUMBERS", 1000)
-    with pytest.raises(DataError, match="at most 1,000 numbers. There are 1,500"):
+    with pytest.raises(DataError, match=r"at most 1,000 numbers\. There are 1,500"):
         ap.bootstrap(frame, method="icd", n=2, test="fisherz")
 
 
