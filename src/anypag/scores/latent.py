@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
+from anypag.data.levels import distinct_rows
 from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 from anypag.threads import Look, do_nothing, in_turns
@@ -26,8 +27,6 @@ MOST_CELLS = 1 << 18  # the most cells of a table that is fitted: of a child, gi
 MOST_STATES = 100  # the most joint states of hidden causes with common children that are fitted
 SWEEPS = 60  # the most sweeps of EM for a final score; rough comparisons of graphs use fewer
 STARTS = 2  # random starts of EM for a final score without given levels
-MOST_CODES = 2.0**53  # codes of rows are renumbered if they could exceed this; up to here a float counts codes exactly
-FEW_CELLS = 1 << 16  # up to this many codes, distinct rows are found by counting, which is faster than sorting
 
 HiddenLevels = npt.NDArray[np.uint8]
 
@@ -159,7 +158,8 @@ class LatentScore:
         key = matter.tobytes()
         if key not in self._rows:
             columns = np.flatnonzero(matter)
-            self._rows[key] = distinct_rows(self._levels[columns], self._n_levels[columns])
+            first, group = distinct_rows(self._levels[columns], self._n_levels[columns])
+            self._rows[key] = first, np.bincount(group).astype(np.float64)
         return self._rows[key]
 
     def _layout(self, component: LatentDAG) -> Layout:
@@ -187,27 +187,6 @@ def _families(sizes: tuple[int, ...], has_cause: bytes) -> tuple[Counts, ...]:
     for f, h in np.argwhere(has[:, first].T):
         part[f] = part[f] * sizes[h] + level[:, h]
     return family, part, part.max(axis=1) + 1, level, of_cause
-
-
-def distinct_rows(levels: Counts, n_levels: Counts) -> tuple[Counts, Floats]:
-    """The first row with each combination of levels that occurs in (k, rows) levels, and the number of rows with it.
-
-    >>> distinct_rows(np.array([[1, 0, 1], [0, 1, 0]]), np.array([2, 2]))
-    (array([1, 0]), array([1., 2.]))
-    """
-    code, cells = np.zeros(levels.shape[1], np.int64), 1.0
-    for column, many in zip(levels, n_levels, strict=True):
-        code, cells = code * many + column, cells * float(many)
-        if cells > MOST_CODES:
-            met, code = np.unique(code, return_inverse=True)
-            cells = len(met)
-    if cells > FEW_CELLS:
-        _, first, count = np.unique(code, return_index=True, return_counts=True)
-        return first.astype(np.int64), count.astype(np.float64)
-    count = np.bincount(code)
-    first = np.empty(len(count), np.int64)
-    first[code[::-1]] = np.arange(len(code))[::-1]  # the last one written is the first row
-    return first[count > 0], count[count > 0].astype(np.float64)
 
 
 def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Floats]:
