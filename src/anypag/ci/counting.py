@@ -59,6 +59,7 @@ class CountTest(StatisticTest):
     """(p, m) the level (0, 1, ...) of each column in each stored row; -1: a gap. Columns are in the order of names."""
     weights: Counts  # (m,) the count of each stored row: 1, unless rows are resampled, counted or weighted
     has_gaps: bool  # do columns have gaps? Then each test leaves out the rows with gaps in its own columns
+    n_distinct: int  # how many rows are counted for an answer: the stored rows, or the distinct ones of a long table
     _grouped: GroupedCounts | None = None  # the counts that an engine makes when a question needs them
 
     def __init__(
@@ -102,15 +103,15 @@ class CountTest(StatisticTest):
         self._levels = self.distinct.max(axis=1).astype(np.int64) + 1
         self.has_gaps = bool((codes < 0).any())
         self._widths = self._levels + (self.distinct < 0).any(axis=1)
-        self._rows_counted = self._grouped_rows()
-        distinct, weights = self._rows_counted
+        self._rows_counted = distinct, weights = self._grouped_rows()
+        self.n_distinct = len(weights)
         filled = np.where(distinct < 0, self._levels[:, None], distinct)
         small = np.uint16 if self._most_with_gaps <= np.iinfo(np.uint16).max else np.uint32
         self._small = filled.astype(small), weights.astype(np.int32), self._levels, self._widths
 
     def _grouped_rows(self) -> tuple[npt.NDArray[np.int32], Counts]:
-        """`distinct` and `weights`, without repeated rows if a long table has many. Rows stay in the order in which they
-        first occur, as kernels number strata in this order: so answers are the same to the bit.
+        """`distinct` and `weights`, without repeated rows if a long table has many. Distinct rows stay in the order in
+        which they first occur: kernels number strata in this order, so answers are the same to the bit.
         """
         if len(self.weights) < _LONG:
             return self.distinct, self.weights
@@ -120,11 +121,6 @@ class CountTest(StatisticTest):
         order = np.argsort(first)
         weights = np.bincount(group, self.weights)[order].astype(np.int64)
         return np.ascontiguousarray(self.distinct[:, first[order]]), weights
-
-    @property
-    def n_distinct(self) -> int:
-        """How many rows are counted for each answer: all of them, or the distinct ones of a long table."""
-        return self.n if self._grouped is not None else len(self._rows_counted[1])
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
