@@ -190,7 +190,7 @@ def test_a_line_says_what_the_sample_expects(result: Result) -> None:
 def test_unlikely_edges_are_told_with_how_likely_the_two_are_joined_at_all(result: Result) -> None:
     said, posterior = result.probabilities, result.posterior
     assert said is not None
-    assert posterior is not None
+    assert posterior is not None and posterior.reported is not None
     kinds, adjacent = set(), posterior.reported[1:].sum(axis=0)
     for edge in result.pag.edges():
         probability = said.of_edge(edge.a, edge.b, edge.symbol)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,16 +140,16 @@ class SeriesResult:
         """The expected number of wrong edges, missing edges and wrong marks, each counted once for all times; None if
         no graphs were sampled.
         """
-        said, total = self.result.probabilities, 0.0
+        said, expected = self.result.probabilities, list[float]()
         if said is None:
             return None
         for i, j in zip(*(ends.tolist() for ends in self.window.latest), strict=True):
             edge = self._edge(i, j)
             joined = said.of_any_edge(edge.a, edge.b)
-            total += 1 - joined if edge.mark_a else joined
+            expected.append(1 - joined if edge.mark_a else joined)
             for end in (edge, edge.reversed()):
-                total += joined - said.of_mark(end.a, end.b, end.symbol) if end.mark_a > Mark.CIRCLE else 0.0
-        return total
+                expected += [joined - said.of_mark(end.a, end.b, end.symbol)] * (end.mark_a > Mark.CIRCLE)
+        return fsum(expected)
 
     def progress(self) -> str:
         """One line: method, progress, expected errors."""
