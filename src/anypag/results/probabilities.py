@@ -238,9 +238,7 @@ class Misfit:
     curved: bool = False
 
     def lines(self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities") -> tuple[str, ...]:
-        """The warning not to rely on what is `doubted`, or nothing. `how_to_pool`: how to pool several data sets; "" if
-        the data were pooled.
-        """
+        """The warning about what is `doubted`, or nothing. `how_to_pool`: how to pool data sets; "" if they were pooled."""
         found = list(self._reasons(how_to_pool))
         if not found:
             return ()
@@ -264,9 +262,7 @@ class Misfit:
 
 
 def misfit_of(state: BayesState, problem: Problem) -> Misfit:
-    """Whether the table fits the best DAG of settled orders, or the best graph with hidden columns, if some were found.
-    It takes a fraction of a second.
-    """
+    """Whether the table fits the best DAG, or the best graph with hidden columns; takes a fraction of a second."""
     from anypag.scores.discrete import DiscreteScore
     from anypag.scores.latent import LatentScore
     from anypag.search.by_scores import predictive

@@ -229,9 +229,7 @@ class Result:
 
     @property
     def misfit(self) -> Misfit | None:
-        """Whether the table fits what the probabilities assume; None before "auto" or "bayes" has settled its orders of
-        variables (then graphs may not be sampled yet), and for other methods.
-        """
+        """Does the table fit what the probabilities assume? None for methods without any, and until orders settled."""
         return self.grounds.misfit
 
     @property
