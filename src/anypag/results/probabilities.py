@@ -238,7 +238,7 @@ class Misfit:
     curved: bool = False
 
     def lines(self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities") -> tuple[str, ...]:
-        """The warning about what is `doubted`, or nothing. `how_to_pool`: how to pool data sets; "" if they were pooled."""
+        """The warning, or nothing. `how_to_pool`: how to pool data sets; "" if they were pooled."""
         found = list(self._reasons(how_to_pool))
         if not found:
             return ()

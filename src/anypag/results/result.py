@@ -229,7 +229,7 @@ class Result:
 
     @property
     def misfit(self) -> Misfit | None:
-        """Does the table fit what the probabilities assume? None for methods without any, and until orders settled."""
+        """Does the table fit what the probabilities assume? None for methods without any, and before orders settle."""
         return self.grounds.misfit
 
     @property
