@@ -43,7 +43,7 @@ def learned(path: Path, effort: float) -> Row:
     assert result.posterior is not None
     truth, _ = truth_of(json.loads(path.with_suffix(".json").read_text()), result.pag.names)
     made = sum(errors(result.pag.marks, truth))
-    return Row(made, bool(result.pag.validate()), result.posterior.expected_errors, seconds)
+    return Row(made, bool(result.pag.validate()), result.posterior.expected_errors or 0.0, seconds)
 
 
 def main() -> None:

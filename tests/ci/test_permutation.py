@@ -12,8 +12,10 @@ import anypag as ap
 import naive_ci
 from anypag._kernels import discrete
 from anypag._kernels.patience import plain
+from anypag.ci import counting
 from anypag.ci.base import Queries
-from anypag.ci.discrete import PermutationChiSquared, pvalues_of_cumulants
+from anypag.ci.counting import CountTest
+from anypag.ci.discrete import ChiSquared, GSquared, PermutationChiSquared, pvalues_of_cumulants
 from anypag.data.findings import Audit
 
 Array = npt.NDArray[np.float64]
@@ -126,6 +128,28 @@ def test_weights_are_rows_repeated_in_any_order(seed: int, levels: list[int], ro
         asked = random_queries(seed, len(levels), r, 20)
         np.testing.assert_array_equal(test.pvalues(asked), again.pvalues(asked))
         np.testing.assert_array_equal(test.strength(asked), again.strength(asked))
+
+
+@pytest.mark.parametrize("kind", [PermutationChiSquared, GSquared, ChiSquared])
+@pytest.mark.parametrize("gaps", [False, True], ids=["no gaps", "gaps"])
+def test_a_long_table_of_few_distinct_rows_is_counted_by_these_with_the_same_bits(
+    kind: type[CountTest], gaps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(4)
+    patterns = np.column_stack([rng.integers(-gaps, many, 60) for many in (2, 3, 9, 2, 12, 7)]).T
+    codes = np.ascontiguousarray(
+        patterns[:, rng.permutation(np.repeat(np.arange(60), rng.integers(1, 20, 60)))], np.int32
+    )
+    weights, names = np.asarray(rng.integers(1, 4, codes.shape[1]), np.int64), tuple("abcdef")
+    every = [random_queries(r, 6, r) for r in range(5)]
+    by_rows = kind.from_codes(names, codes, weights, Audit.of([]))
+    monkeypatch.setattr(counting, "_LONG", 100)
+    by_groups = kind.from_codes(names, codes, weights, Audit.of([]))
+    assert by_rows.n_distinct == len(weights) > 8 * by_groups.n_distinct and by_groups.n == by_rows.n
+    for queries in every:
+        for one, other in zip(by_rows.statistics(queries), by_groups.statistics(queries), strict=True):
+            np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(by_groups.distinct, by_rows.distinct)  # resamples and scores take rows in their order
 
 
 def test_gaps_are_left_out_of_each_question() -> None:

@@ -190,7 +190,7 @@ def test_a_line_says_what_the_sample_expects(result: Result) -> None:
 def test_unlikely_edges_are_told_with_how_likely_the_two_are_joined_at_all(result: Result) -> None:
     said, posterior = result.probabilities, result.posterior
     assert said is not None
-    assert posterior is not None
+    assert posterior is not None and posterior.reported is not None
     kinds, adjacent = set(), posterior.reported[1:].sum(axis=0)
     for edge in result.pag.edges():
         probability = said.of_edge(edge.a, edge.b, edge.symbol)
@@ -263,11 +263,11 @@ def test_broken_ones_are_refused_in_a_sentence(result: Result, key: str, value: 
 
 
 def test_graphs_without_hidden_causes_are_said_to_be_such() -> None:
-    """Where edges are known beforehand, hidden causes of discrete columns are not looked for."""
+    """Where a pair is known to have no edge, hidden causes of discrete columns are not looked for."""
     rng = np.random.default_rng(0)
-    a, b = rng.integers(0, 3, (2, 300))
-    table = {"A": a, "B": np.where(rng.random(300) < 0.5, a, b)}
-    found = ap.learn(table, method="bayes", effort=0.1, knowledge=ap.Knowledge(joined=[("A", "B")]))
+    a, b, c = rng.integers(0, 3, (3, 300))
+    table = {"A": a, "B": np.where(rng.random(300) < 0.5, a, b), "C": c}
+    found = ap.learn(table, method="bayes", effort=0.1, knowledge=ap.Knowledge(not_joined=[("A", "C")]))
     assert found.probabilities is not None
     assert not found.probabilities.hidden
     assert found.probabilities.errors_told.endswith(" if nothing is hidden")

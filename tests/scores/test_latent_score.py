@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from anypag import DAG
 from anypag._kernels.discrete_score import draw
+from anypag.data.levels import distinct_rows
 from anypag.graphs.projection import LatentDAG, latent_projection
 from anypag.scores.discrete import ESS, DiscreteScore, rarity_of
-from anypag.scores.latent import IMPOSSIBLE, MOST_CELLS, LatentScore, distinct_rows
+from anypag.scores.latent import IMPOSSIBLE, MOST_CELLS, LatentScore
 from anypag.threads import in_turns
 from naive_scores import LatentFit, bdeu, cheeseman_stutz, price_of_edge, rarity, rows_apart
 from score_examples import score_of
@@ -209,6 +210,7 @@ def test_the_levels_of_the_child_itself_count_towards_too_large_a_table() -> Non
 def test_distinct_rows_are_those_of_a_dictionary(seed: int, k: int, many: int) -> None:
     rng = np.random.default_rng(seed)
     levels = rng.choice(np.array([0, 1, many - 1]), (k, 30))
-    first, count = distinct_rows(levels, np.full(k, many))
-    assert dict(zip(first.tolist(), count.tolist(), strict=True)) == rows_apart(levels)
+    first, group = distinct_rows(levels, np.full(k, many))
+    assert (levels[:, first[group]] == levels).all()
+    assert dict(zip(first.tolist(), np.bincount(group).tolist(), strict=True)) == rows_apart(levels)
     assert [tuple(row) for row in levels[:, first].T] == sorted(tuple(row) for row in levels[:, first].T)

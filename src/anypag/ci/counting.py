@@ -26,6 +26,7 @@ from anypag.ci.base import Queries
 from anypag.ci.data_test import StatisticTest, require_no_gaps
 from anypag.data.audit.checklist import audited
 from anypag.data.findings import Audit, Singular
+from anypag.data.levels import distinct_rows
 from anypag.data.sources.counted import MOST_NUMBERS, MOST_ROWS, CountedTable, worth_in
 from anypag.data.sources.door import as_source
 from anypag.data.sources.engine import EngineTable, GroupedCounts
@@ -42,6 +43,7 @@ MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps
 _TIMES_A_SET = 16  # a table that several queries share has at most this many times the cells of their largest own table
 _ROWS_PER_CELL = 4  # ... or, if that is more, a cell for every four rows; but never more cells than rows
 _PARTS_OF_A_ROW = 1000  # weights are rounded to whole thousandths of an effective row
+_LONG, _LONG_RUNS = 10_000, 4  # equal rows are counted once if there are so many rows, and so many for a distinct one
 NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
 """Statistics (b,); their distribution under independence, as degrees of freedom (b,) or cumulants (b, 3); rows (b,)."""
@@ -57,6 +59,7 @@ class CountTest(StatisticTest):
     """(p, m) the level (0, 1, ...) of each column in each stored row; -1: a gap. Columns are in the order of names."""
     weights: Counts  # (m,) the count of each stored row: 1, unless rows are resampled, counted or weighted
     has_gaps: bool  # do columns have gaps? Then each test leaves out the rows with gaps in its own columns
+    n_distinct: int  # how many rows are counted for an answer: the stored rows, or the distinct ones of a long table
     _grouped: GroupedCounts | None = None  # the counts that an engine makes when a question needs them
 
     def __init__(
@@ -100,9 +103,24 @@ class CountTest(StatisticTest):
         self._levels = self.distinct.max(axis=1).astype(np.int64) + 1
         self.has_gaps = bool((codes < 0).any())
         self._widths = self._levels + (self.distinct < 0).any(axis=1)
-        filled = np.where(self.distinct < 0, self._levels[:, None], self.distinct)
+        self._rows_counted = distinct, weights = self._grouped_rows()
+        self.n_distinct = len(weights)
+        filled = np.where(distinct < 0, self._levels[:, None], distinct)
         small = np.uint16 if self._most_with_gaps <= np.iinfo(np.uint16).max else np.uint32
         self._small = filled.astype(small), weights.astype(np.int32), self._levels, self._widths
+
+    def _grouped_rows(self) -> tuple[npt.NDArray[np.int32], Counts]:
+        """`distinct` and `weights`, without repeated rows if a long table has many. Distinct rows stay in the order in
+        which they first occur: kernels number strata in this order, so answers are the same to the bit.
+        """
+        if len(self.weights) < _LONG:
+            return self.distinct, self.weights
+        first, group = distinct_rows(self.distinct + 1, self._levels + 1)
+        if len(first) * _LONG_RUNS > len(self.weights):
+            return self.distinct, self.weights
+        order = np.argsort(first)
+        weights = np.bincount(group, self.weights)[order].astype(np.int64)
+        return np.ascontiguousarray(self.distinct[:, first[order]]), weights
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
@@ -200,7 +218,7 @@ class CountTest(StatisticTest):
         """The answers, from tables of all combinations; one table serves all queries within its columns."""
         from anypag._kernels.discrete import joint_statistics
 
-        cells, n_rows = int(_cells(queries, self._widths).max()), len(self.weights)
+        cells, n_rows = int(_cells(queries, self._widths).max()), self.n_distinct
         most_summed = min(max(_TIMES_A_SET * cells, n_rows // _ROWS_PER_CELL), n_rows, MOST_CELLS)
         statistics, follows, rows = self._room_for(len(queries))
         rows[:] = self.n * self._unit
@@ -217,7 +235,7 @@ class CountTest(StatisticTest):
 
         answers = self._room_for(len(queries))
         x, y, z = queries.x, queries.y, queries.z
-        rows = self.distinct, self.weights, self._levels, self.has_gaps, self._most_cells
+        rows = *self._rows_counted, self._levels, self.has_gaps, self._most_cells
         count_statistics(*rows, x, y, z, _MOST_BINARY, self._family, *answers)
         return answers
 

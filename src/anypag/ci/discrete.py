@@ -67,8 +67,7 @@ class PermutationChiSquared(CountTest):
         from anypag._kernels.discrete import permutations_by_rows
 
         answers = self._room_for(len(queries))
-        rows = self.distinct, self.weights, self._levels
-        permutations_by_rows(*rows, queries.x, queries.y, queries.z, *answers)
+        permutations_by_rows(*self._rows_counted, self._levels, queries.x, queries.y, queries.z, *answers)
         return answers
 
 

@@ -69,6 +69,31 @@ def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
     return (least, (values - least).astype(np.int32)) if (values == np.floor(values)).all() else None
 
 
+MOST_CODES = 2.0**53  # codes of rows are renumbered if they could exceed this; up to here a float counts codes exactly
+FEW_CELLS = 1 << 16  # up to this many codes, distinct rows are found by counting, which is faster than sorting
+
+
+def distinct_rows(levels: npt.NDArray[np.integer], n_levels: Counts) -> tuple[Counts, Counts]:
+    """The first row with each combination of levels that occurs in (k, rows) levels, and each row's combination.
+
+    >>> distinct_rows(np.array([[1, 0, 1], [0, 1, 0]]), np.array([2, 2]))
+    (array([1, 0]), array([1, 0, 1]))
+    """
+    code, cells = np.zeros(levels.shape[1], np.int64), 1.0
+    for column, many in zip(levels, n_levels, strict=True):
+        code, cells = code * many + column, cells * float(many)
+        if cells > MOST_CODES:
+            met, code = np.unique(code, return_inverse=True)
+            cells = len(met)
+    if cells > FEW_CELLS:
+        _, first, group = np.unique(code, return_index=True, return_inverse=True)
+        return first.astype(np.int64), group.astype(np.int64)
+    first = np.full(int(cells), -1)
+    first[code[::-1]] = np.arange(len(code))[::-1]  # the last one written is the first row
+    is_met = first >= 0
+    return first[is_met], (np.cumsum(is_met) - 1)[code]
+
+
 MOST_COLUMNS = 8000  # the most columns of a correlation matrix with indicators (half a gigabyte)
 
 

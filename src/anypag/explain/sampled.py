@@ -165,6 +165,9 @@ def about_probable(result: Result) -> Iterator[str]:
     elif all(graph.differences for graph in graphs):
         yield "The answer, the graph with the fewest expected errors, is none of them."
     if not said.hidden:
-        yield "Only graphs without hidden causes were sampled."
+        known = result.choices.knowledge
+        is_why = known is not None and known.facts(result.pag.names).not_joined.any()
+        why = ", because knowledge says that some pair has no edge" if is_why else ""
+        yield f"Only graphs without hidden causes were sampled{why}."
     if said.as_sampled:
         yield "The answer is compared as it was before prior knowledge changed marks, or doubt made them circles."

@@ -47,12 +47,12 @@ def take_away(result: Result) -> str:
     directed = (edge for edge in edges if (edge.mark_a, edge.mark_b) == (Mark.TAIL, Mark.ARROW))
     causes = [edge for edge in directed if frozenset((edge.a, edge.b)) not in doubted]
     first = f"{counted(len(edges), 'edge')} among {len(result.pag):,} variables"
+    if result.misfit_told:
+        return f"{first}. {DOES_NOT_FIT}: no edge is sure."
     said = result.probabilities
     if said is None:
         return f"{first}. {_causes('The graph shows', [str(edge) for edge in causes], edges)}"
     share = {edge: said.of_edge(edge.a, edge.b, edge.symbol) for edge in edges}
-    if result.misfit_told:
-        return f"{first}. {DOES_NOT_FIT}: no edge is sure."
     n_sure = sum(value >= SURE for value in share.values())
     surest: Sequence[Edge] = sorted((edge for edge in causes if share[edge] >= SURE), key=lambda edge: -share[edge])
     named = [f"{edge} ({shown_share(share[edge])})" for edge in surest]

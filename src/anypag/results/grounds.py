@@ -62,7 +62,7 @@ class StoredGrounds:
     strengths: Mapping[Pair, str] = field(repr=False)  # how strong edges are, in a few words
     probabilities: Probabilities | None = field(repr=False)  # how probable edges are, for methods that sample graphs
     posterior: Posterior | None = field(repr=False)  # the sampled graphs
-    misfit: Misfit | None = None  # does the table fit the assumptions of the probabilities? None without them
+    misfit: Misfit | None = None  # does the table fit the assumptions of the probabilities? See `Result.misfit`
 
     @cached_property
     def sepsets(self) -> Mapping[Pair, Separation]:
@@ -200,10 +200,11 @@ class Searched:
 
     @cached_property
     def misfit(self) -> Misfit | None:
-        if self.sampled is None:
+        state: Any = self.state
+        if getattr(state, "posterior", None) is None or not state.orders.all_settled:
             return None
         with single_blas:
-            return misfit_of(self.state, self.problem)
+            return misfit_of(state, self.problem)
 
     @cached_property
     def probabilities(self) -> Probabilities | None:

@@ -13,10 +13,10 @@ from anypag.graphs.pag import PAG
 
 if TYPE_CHECKING:
     from anypag.arrays import Flags, Floats
+    from anypag.search.by_scores.bayes import BayesState
     from anypag.search.by_scores.posterior import Posterior
     from anypag.search.by_scores.sampled_graphs import PairStates
     from anypag.search.problem import Problem
-    from anypag.search.state import State
 
 MOST_GRAPHS = 3  # how many of the most probable graphs are kept
 LEAST_ALTERNATIVE = 0.05  # an `Alternative` with a smaller share is reported without its changes
@@ -145,7 +145,9 @@ def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection:
     graphs = tuple((share, edges_of(found)) for found, share in posterior.classes()[:MOST_GRAPHS])
     answers = states_of(np.stack([posterior.with_facts(posterior.marks), pag.marks]))  # as sampled, as shown
     n_classes, changes = int((posterior.sample.cold > 0).sum()), _changes(posterior, answers, pairs)
-    about = (posterior.n_samples, posterior.expected_errors, posterior.best_score)
+    errors = posterior.expected_errors
+    assert errors is not None, "graphs were sampled"
+    about = (posterior.n_samples, errors, posterior.best_score)
     ends, (was, now) = _pairs_of(names), answers
     sampled = {ends[k]: STATES[int(was[k])] for k in np.flatnonzero(was != now)}
     return Probabilities(*about, pairs, causes, graphs, hidden, n_classes, changes, sampled, elsewhere)
@@ -233,13 +235,13 @@ class Misfit:
     worst: tuple[tuple[str, str], ...] = ()
     curved: bool = False
 
-    def lines(self, how_to_pool: str = "ap.pooled") -> tuple[str, ...]:
-        """The warning, or nothing. `how_to_pool`: how to pool several data sets; "" if the data were pooled."""
+    def lines(self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities") -> tuple[str, ...]:
+        """The warning, or nothing. `how_to_pool`: how to pool data sets; "" if they were pooled."""
         found = list(self._reasons(how_to_pool))
         if not found:
             return ()
         why, what_to_do = zip(*found, strict=True)
-        told = f"{DOES_NOT_FIT}: {'; '.join(why)}. Do not rely on the probabilities."
+        told = f"{DOES_NOT_FIT}: {'; '.join(why)}. Do not rely on {doubted}."
         return (f"{told} {' '.join(what_to_do)}".rstrip(),)
 
     def _reasons(self, how_to_pool: str) -> Iterator[tuple[str, str]]:
@@ -257,19 +259,26 @@ class Misfit:
         yield unlike, what_to_do if how_to_pool or self.curved else ""
 
 
-def misfit_of(state: State, problem: Problem) -> Misfit:
-    """Whether the table of a finished search fits its best DAG; takes a fraction of a second."""
+def misfit_of(state: BayesState, problem: Problem) -> Misfit:
+    """Whether the table fits the best DAG, or the best graph with hidden columns; takes a fraction of a second."""
     from anypag.scores.discrete import DiscreteScore
+    from anypag.scores.latent import LatentScore
     from anypag.search.by_scores import predictive
+    from anypag.search.by_scores.bayes import latent_dag
     from anypag.search.by_scores.orders import found
 
     score = problem.score_in_order
-    parents = found(state.orders, score)[0].parents == 1  # type: ignore[attr-defined]  # the state has orders
+    parents = found(state.orders, score)[0].parents == 1
     names, known = score.names, problem.choices.knowledge
     is_design = np.isin(names, known.contexts if known else ())  # nothing is assumed of the distribution of contexts
     if isinstance(score, DiscreteScore):
+        n = len(names)
+        if len(state.n_levels):  # levels are drawn for this graph: those in the state are of another graph of the chain
+            dag = latent_dag(state.best, state.n_levels)
+            score = score.with_hidden(LatentScore(score).drawn(dag, state.hidden, [state.rounds]), dag.n_levels)
+            parents = dag.causes
         per_number = predictive.rows_per_number(score.n, score.n_levels, parents)
-        return _misfit(predictive.off_in_levels(score.levels, parents), names, is_design, per_number)
+        return _misfit(predictive.off_in_levels(score.levels, parents)[:n, :n], names, is_design, per_number)
     test, order = problem.bound_test, problem.nodes.order
     rows = getattr(test, "some_rows", None)
     rows = None if rows is None else rows[~np.isnan(rows).any(axis=1)][:, order]

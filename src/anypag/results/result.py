@@ -229,7 +229,7 @@ class Result:
 
     @property
     def misfit(self) -> Misfit | None:
-        """Whether the table fits what the probabilities assume; None if no graphs were sampled."""
+        """Does the table fit what the probabilities assume? None for methods without any, and before orders settle."""
         return self.grounds.misfit
 
     @property
@@ -240,7 +240,8 @@ class Result:
     def misfit_lines(self, how_to_pool: str) -> tuple[str, ...]:
         """The warning of `misfit_told`, with `how_to_pool` in place of "ap.pooled"."""
         is_pooled = self.choices.knowledge is not None and bool(self.choices.knowledge.contexts)
-        told = self.misfit.lines("" if is_pooled else how_to_pool) if self.misfit else ()
+        doubted = "the graph" if self.probabilities is None else "the probabilities"
+        told = self.misfit.lines("" if is_pooled else how_to_pool, doubted) if self.misfit else ()
         names = [k.name for k in (self.audit.kinds if told and self.audit else ()) if "order not used" in k.reason]
         ask = f"Say the kinds of {listed(names, 3)}: ordinal if levels have an order, continuous if they are amounts."
         more = [ask] * bool(names) + [NO_INTERACTIONS] * (self.test_name == "Additive")
@@ -249,7 +250,8 @@ class Result:
     @property
     def misfit_in_short(self) -> str | None:
         """The warning of `misfit_told` in a few words, without reasons; None if no misfit was found."""
-        return f"{DOES_NOT_FIT}: do not rely on them." if self.misfit_told else None
+        doubted = "the graph" if self.probabilities is None else "them"
+        return f"{DOES_NOT_FIT}: do not rely on {doubted}." if self.misfit_told else None
 
     def kept_p(self, a: str, b: str) -> float:
         """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from anypag.scores.base import Score
 
 MOST_SECONDS = 60.0  # if the posterior would take longer, "auto" uses tests alone: from 317 columns of numbers on
-SECONDS_A_PAIR, SECONDS_A_CELL, SECONDS_A_BLOCK = 6e-4, 1.2e-6, 6e-7
+SECONDS_A_PAIR, SECONDS_A_CELL, SECONDS_A_ROW, SECONDS_A_BLOCK = 6e-4, 1.2e-6, 1.5e-7, 6e-7
 """The posterior of n variables takes about the larger of two times. The first is SECONDS_A_PAIR · n². The second is
-SECONDS_A_CELL · n² · rows if the score counts rows, else SECONDS_A_BLOCK · n · Σ (kᵢ⁵ - 1), where the score has kᵢ
-columns for variable i. Measured: 3 to 4 s for 100 columns of numbers, 17 s for 180; 27 s for 35 columns of levels with
-20,000 rows. 12 columns of numbers and one of 15 levels take 7 s; if that column has 30 levels, 163 s.
+n² · (SECONDS_A_CELL · distinct rows + SECONDS_A_ROW · rows) if the score counts rows; else
+SECONDS_A_BLOCK · n · Σ (kᵢ⁵ - 1), where the score has kᵢ columns for variable i. Measured: 3 to 4 s for 100 columns of
+numbers, 17 s for 180; 27 s for 35 columns of levels with 20,000 rows; 5 s for 10 with 600,000 rows, 2,627 of them
+distinct. 12 columns of numbers and one of 15 levels take 7 s; if that column has 30 levels, 163 s.
 """
 _A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 POSTERIOR = "tests, then a posterior over graphs"  # shown as the reason if "auto" continues with scores
@@ -126,15 +127,15 @@ def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str 
         score = score_for(test)
     except DataError as error:
         return None, f"by tests alone: {str(error).split('. ')[0]}"
-    seconds, most = _posterior_takes(score, rows)
+    seconds, most = _posterior_takes(score, test)
     return (score, POSTERIOR) if seconds <= MOST_SECONDS else (None, _too_long(n, rows, seconds, most))
 
 
-def _posterior_takes(score: Score, rows: int) -> tuple[float, str]:
+def _posterior_takes(score: Score, test: CITest) -> tuple[float, str]:
     """About how many seconds rows or levels cost the posterior, and a clause about the column that costs most."""
-    n, widths = len(score.names), score.widths
+    n, widths, rows = len(score.names), score.widths, rows_behind(test) or 0
     if not score.hidden:
-        return n**2 * rows * SECONDS_A_CELL, ""
+        return n**2 * (getattr(innermost(test), "n_distinct", rows) * SECONDS_A_CELL + rows * SECONDS_A_ROW), ""
     widest = int(np.argmax(widths))
     levels = f", most of it for the {widths[widest] + 1:,} levels of {score.names[widest]!r}"
     return n * SECONDS_A_BLOCK * float((widths**5.0 - 1).sum()), levels
@@ -145,7 +146,7 @@ def wait_told(problem: Problem, method: Algorithm) -> Sentence | None:
     if problem.score is None or "sampling" not in method.facts.phases:
         return None
     n, rows = problem.n, problem.n_rows or 0
-    seconds, most = max((n**2 * SECONDS_A_PAIR, ""), _posterior_takes(problem.score, rows))
+    seconds, most = max((n**2 * SECONDS_A_PAIR, ""), _posterior_takes(problem.score, problem.test))
     if seconds <= MOST_SECONDS:
         return None
     took = _duration_told(n, rows, seconds, "takes")

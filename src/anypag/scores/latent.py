@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
+from anypag.data.levels import distinct_rows
 from anypag.graphs.projection import LatentDAG
 from anypag.scores.discrete import DiscreteScore
 from anypag.threads import Look, do_nothing, in_turns
@@ -26,8 +27,6 @@ MOST_CELLS = 1 << 18  # the most cells of a table that is fitted: of a child, gi
 MOST_STATES = 100  # the most joint states of hidden causes with common children that are fitted
 SWEEPS = 60  # the most sweeps of EM for a final score; rough comparisons of graphs use fewer
 STARTS = 2  # random starts of EM for a final score without given levels
-MOST_CODES = 2.0**53  # codes of rows are renumbered if they could exceed this; up to here a float counts codes exactly
-FEW_CELLS = 1 << 16  # up to this many codes, distinct rows are found by counting, which is faster than sorting
 
 HiddenLevels = npt.NDArray[np.uint8]
 
@@ -78,27 +77,23 @@ class LatentScore:
         """(k, rows) levels of the hidden causes, drawn given the rows. A cause keeps its levels in `hidden` (or gets
         all levels in turn, without `hidden`) if it has no children, its tables are too large, or its draw is constant.
         """
+        from anypag._kernels.discrete_score import draw
+
         random, rows = np.random.default_rng(seed), self._levels.shape[1]
         found = np.array([np.arange(rows) % size for size in dag.n_levels], np.uint8).reshape(-1, rows)
         found = found if hidden is None else hidden.copy()
         for group in (group for group in dag.components() if dag.children[group].any()):
-            uniform = np.asarray(random.random(rows), np.float64)
-            if self._is_too_large(dag.with_only(group)):
+            component, uniform = dag.with_only(group), np.asarray(random.random(rows), np.float64)
+            if self._is_too_large(component):
                 continue
-            drawn = self._drawn(dag.with_only(group), None if hidden is None else hidden[group], uniform)
+            fitted = self._fit(component, None if hidden is None else hidden[group], SWEEPS)
+            drawn, stand = np.zeros((len(group), rows), np.uint8), np.zeros(1, np.int64)
+            given = self._layout(component), fitted.tables, fitted.shares, uniform
+            in_turns(draw, *given, drawn, stand, look=self._look)
             for h, column in zip(group, drawn, strict=True):
                 if dag.children[h].any() and (column != column[0]).any():
                     found[h] = column
         return found
-
-    def _drawn(self, component: LatentDAG, hidden: HiddenLevels | None, uniform: Floats) -> HiddenLevels:
-        from anypag._kernels.discrete_score import draw
-
-        fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component)
-        drawn = np.zeros((len(component.n_levels), len(uniform)), np.uint8)
-        stand = np.zeros(1, np.int64)
-        in_turns(draw, layout, fitted.tables, fitted.shares, uniform, drawn, stand, look=self._look)
-        return drawn
 
     def _of_node(self, node: int, is_parent: bytes) -> float:
         """The score of a node without hidden causes."""
@@ -159,7 +154,8 @@ class LatentScore:
         key = matter.tobytes()
         if key not in self._rows:
             columns = np.flatnonzero(matter)
-            self._rows[key] = distinct_rows(self._levels[columns], self._n_levels[columns])
+            first, group = distinct_rows(self._levels[columns], self._n_levels[columns])
+            self._rows[key] = first, np.bincount(group).astype(np.float64)
         return self._rows[key]
 
     def _layout(self, component: LatentDAG) -> Layout:
@@ -187,27 +183,6 @@ def _families(sizes: tuple[int, ...], has_cause: bytes) -> tuple[Counts, ...]:
     for f, h in np.argwhere(has[:, first].T):
         part[f] = part[f] * sizes[h] + level[:, h]
     return family, part, part.max(axis=1) + 1, level, of_cause
-
-
-def distinct_rows(levels: Counts, n_levels: Counts) -> tuple[Counts, Floats]:
-    """The first row with each combination of levels that occurs in (k, rows) levels, and the number of rows with it.
-
-    >>> distinct_rows(np.array([[1, 0, 1], [0, 1, 0]]), np.array([2, 2]))
-    (array([1, 0]), array([1., 2.]))
-    """
-    code, cells = np.zeros(levels.shape[1], np.int64), 1.0
-    for column, many in zip(levels, n_levels, strict=True):
-        code, cells = code * many + column, cells * float(many)
-        if cells > MOST_CODES:
-            met, code = np.unique(code, return_inverse=True)
-            cells = len(met)
-    if cells > FEW_CELLS:
-        _, first, count = np.unique(code, return_index=True, return_counts=True)
-        return first.astype(np.int64), count.astype(np.float64)
-    count = np.bincount(code)
-    first = np.empty(len(count), np.int64)
-    first[code[::-1]] = np.arange(len(code))[::-1]  # the last one written is the first row
-    return first[count > 0], count[count > 0].astype(np.float64)
 
 
 def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Floats]:

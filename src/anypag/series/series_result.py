@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -137,16 +138,16 @@ class SeriesResult:
     @cached_property
     def expected_errors(self) -> float | None:
         """The expected number of errors in edges and marks, each counted once for all times; None without samples."""
-        said, total = self.result.probabilities, 0.0
+        said, expected = self.result.probabilities, list[float]()
         if said is None:
             return None
         for i, j in zip(*(ends.tolist() for ends in self.window.latest), strict=True):
             edge = self._edge(i, j)
             joined = said.of_any_edge(edge.a, edge.b)
-            total += 1 - joined if edge.mark_a else joined
+            expected.append(1 - joined if edge.mark_a else joined)
             for end in (edge, edge.reversed()):
-                total += joined - said.of_mark(end.a, end.b, end.symbol) if end.mark_a > Mark.CIRCLE else 0.0
-        return total
+                expected += [joined - said.of_mark(end.a, end.b, end.symbol)] * (end.mark_a > Mark.CIRCLE)
+        return fsum(expected)
 
     def progress(self) -> str:
         """One line: method, progress, expected errors."""

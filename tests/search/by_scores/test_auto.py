@@ -12,8 +12,10 @@ import pytest
 from resuming import stopped_and_resumed
 
 import anypag as ap
+from anypag.choices import Choices
 from anypag.cli.tell import what_next
 from anypag.errors import AnypagWarning, ParameterError
+from anypag.explain.summary import take_away
 from anypag.report.content import content
 from anypag.results.result import Result
 from anypag.run import bind
@@ -197,6 +199,15 @@ def test_more_columns_than_the_posterior_takes_are_searched_by_tests(monkeypatch
     assert auto().method == "auto" and ap.learn(LEVELS, method="auto").method == "icd"
 
 
+def test_rows_that_repeat_others_do_not_count_towards_too_long() -> None:
+    """A score was thought to take four minutes for rows that are counted in seconds."""
+    every = np.indices((2,) * 7).reshape(7, -1)
+    table = {**dict(zip("abcdefg", every, strict=True)), "n": 30_000 + np.arange(128)}
+    assert Search(ap.counted(table, "n"), Choices()).algorithm.name == "auto"
+    rows = {name: np.tile(column, 9_000) for name, column in zip("abcdefg", every, strict=True)}
+    assert Search(rows, Choices()).algorithm.name == "auto"
+
+
 def test_a_posterior_that_takes_long_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bind, "SECONDS_A_PAIR", 10.0)
     told = rf"The posterior of {len(NAMES)} variables and 400 rows takes about .*\. With 'time_budget' it ends earlier"
@@ -270,3 +281,24 @@ def test_what_hangs_on_one_test_near_alpha_is_told() -> None:
     for alpha, is_near in ((why.p / 2, True), (why.p / 20, False)):
         told = str(auto(alpha=alpha).explain(*pair))
         assert ("depends on one test near alpha" in told) is is_near, told
+
+
+def test_a_graph_of_scores_without_samples_has_a_check_but_no_probabilities() -> None:
+    """One graph says nothing of probabilities: a run stopped while cooling told of few errors."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=800)
+    bent = {"x": x, "y": x**2 + random.normal(size=800), "z": x**2 + random.normal(size=800)}
+    whole = auto(bent)
+    cooling = next(k for k, item in enumerate(whole.history) if item.info.phase == "cooling")
+    found = auto(bent, stop=lambda state, info: info.phase == "cooling")
+    assert len(found.history) == cooling + 1 and found.from_scores and found.probabilities is None
+    posterior = found.posterior
+    assert posterior is not None and posterior.reported is None and posterior.expected_errors is None
+    assert posterior.mark_probability("x", "y") is None and posterior.shares.shape == (4, 3, 3)
+    assert found.misfit == whole.misfit is not None
+    (line,) = found.misfit_told
+    assert line == whole.misfit_told[0].replace("rely on the probabilities", "rely on the graph")
+    assert line in str(found) and take_away(found).endswith("assume: no edge is sure.")
+    assert str(found.explain("x", "y")).count("do not rely on the graph.") == 1
+    assert auto(bent, stop=lambda state, info: info.phase == "orders").misfit is None  # one order of several settled
+    assert auto(bent, stop=lambda *_: True).misfit is None

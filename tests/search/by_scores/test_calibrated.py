@@ -125,12 +125,13 @@ def test_results_say_reported_ones_and_keep_the_shares() -> None:
     data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 2000, seed=1)
     result = ap.learn(data, method="bayes", effort=0.1)
     posterior, said = result.posterior, result.probabilities
-    assert posterior is not None and said is not None
+    assert posterior is not None and said is not None and posterior.reported is not None
     assert said.share_of("A", "C", "o->") == pytest.approx(dict(posterior.states("A", "C"))["o->"])
     assert posterior.reported[1:].max() < 0.97
     a, c = posterior.names.index("A"), posterior.names.index("C")
     assert posterior.shares[0, a, c] == 0 and 0.95 < said.of_any_edge("A", "C") < 1
     with pytest.raises(GraphError, match="There is no node 'zz'"):
         posterior.mark_probability("A", "zz")
-    assert posterior.mark_probability("A", "C")["arrow"] == pytest.approx(said.of_mark("C", "A", "<-o"))
+    marks = posterior.mark_probability("A", "C")
+    assert marks is not None and marks["arrow"] == pytest.approx(said.of_mark("C", "A", "<-o"))
     assert posterior.expected_errors == said.expected_errors > 0

@@ -15,6 +15,7 @@ from resuming import stopped_and_resumed
 import anypag as ap
 from anypag import PAG
 from anypag.choices import Choices
+from anypag.explain.sampled import about_probable
 from anypag.graphs.base import ancestry
 from anypag.graphs.projection import LatentDAG
 from anypag.knowledge.facts import Facts
@@ -208,8 +209,9 @@ def test_the_order_of_columns_does_not_matter() -> None:
         ap.Knowledge(tiers=[["A", "F", "D"], ["B", "C", "E"]]),
         ap.Knowledge(causes=[("A", "B")], not_causes=[("B", "C"), ("D", "C")], unconfounded=[("B", "C")]),
         ap.Knowledge(causes=[("D", "E")]),
+        ap.Knowledge(joined=[("D", "E"), ("A", "F")]),
     ],
-    ids=["tiers", "statements", "a cause among the children"],
+    ids=["tiers", "statements", "a cause among the children", "an edge among the children and another"],
 )
 def test_hidden_causes_are_found_under_knowledge_and_keep_to_it(known: ap.Knowledge) -> None:
     result = ap.learn(four_children(rows=1500), method="bayes", effort=SHORT, knowledge=known, selection_bias=False)
@@ -221,16 +223,29 @@ def test_hidden_causes_are_found_under_knowledge_and_keep_to_it(known: ap.Knowle
         dag = LatentDAG.of_marks(marks, posterior.n_levels)
         above = ancestry(marks[:n, :n])
         assert not (facts.causes & ~above).any() and not (facts.not_causes & above).any()
+        assert not (facts.joined & ~(dag.parents | dag.parents.T)).any()
         assert not ((dag.children.T.astype(int) @ dag.children > 0) & facts.unconfounded).any()
     assert any(edge.symbol in ("<->", "o->", "o-o") for edge in result.pag.edges())
 
 
-def test_where_edges_are_known_only_graphs_without_hidden_causes_are_searched_and_that_is_said() -> None:
+def test_hidden_causes_are_found_in_pooled_data_with_a_known_target() -> None:
+    """The target says that the context and D are joined."""
+    seen, moved = four_children(rows=1000), four_children(rows=1000, seed=1)
+    moved["D"] = np.random.default_rng(2).integers(0, 3, 1000)
+    result = ap.learn(ap.pooled({"seen": seen, "heat": moved}, targets={"heat": ["D"]}), method="bayes", effort=SHORT)
+    assert result.posterior is not None and result.posterior.n_levels == (2,)
+    assert result.probabilities is not None and result.probabilities.hidden
+    assert str(result.pag.edge("heat", "D")) == "heat --> D"
+
+
+def test_where_missing_edges_are_known_only_graphs_without_hidden_causes_are_searched_and_that_is_said() -> None:
     result = ap.learn(
         four_children(rows=600), method="bayes", effort=SHORT, knowledge=ap.Knowledge(not_joined=[("A", "F")])
     )
     assert result.probabilities is not None
     assert not result.probabilities.hidden
+    why = "because knowledge says that some pair has no edge"
+    assert f"Only graphs without hidden causes were sampled, {why}." in list(about_probable(result))
 
 
 def test_causes_are_merged_until_none_can_be() -> None:

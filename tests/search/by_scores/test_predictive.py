@@ -180,3 +180,20 @@ def test_too_few_rows_for_the_levels_are_said() -> None:
     (line,) = replace(found, rows_per_number=0.4).lines()
     assert "there are 0.40 rows for each parameter of the best graph" in line and "Merge levels" in line
     assert rows_per_number(14, [3, 3, 3], CHAIN) == 1
+
+
+def of_a_hidden_cause(rows: int, seed: int = 0) -> dict[str, np.ndarray]:
+    """Five columns with three levels, all caused by a hidden column with two levels; the first two cause others."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.random(rows) < 0.5
+    columns = [(rng.random(rows) < np.where(hidden, 0.8, 0.2)) * 1 + (rng.random(rows) < 0.3) for _ in range(5)]
+    columns += [(rng.random(rows) < np.where(columns[k] == 1, 0.75, 0.3)) * 1 for k in range(2)]
+    return {f"x{k}": column for k, column in enumerate(columns)}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_hidden_columns_that_were_found_are_part_of_the_graph_that_is_checked(seed: int) -> None:
+    result = ap.learn(of_a_hidden_cause(1000, seed), effort=0.1)
+    assert result.posterior is not None and result.posterior.n_levels == (2,)
+    assert result.misfit is not None and not result.misfit_told and len(result.misfit.worst) < 2
+    assert result.misfit.rows_per_number == pytest.approx(1000 / (1 + 5 * 4 + 2 * 3))

@@ -312,7 +312,7 @@ def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     """Finds another hidden cause of discrete columns; after the last one, sets up the chains that sample."""
     discrete = problem.score_in_order
     assert isinstance(discrete, DiscreteScore)
-    dag = _latent_dag(state.best, state.n_levels)
+    dag = latent_dag(state.best, state.n_levels)
     known = CompletedDAG(dag, float(state.best_score[0]), state.hidden)
     before = known if dag.n_levels else without_hidden(dag.parents, discrete)
     facts = Facts.none(problem.n) if problem.facts is None else problem.facts
@@ -323,19 +323,23 @@ def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     return _ready_to_sample(state, problem) if after is before else _answered(state, problem)
 
 
-def _latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
+def latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
     return LatentDAG.of_marks(marks_of(graph), tuple(n_levels.tolist()))
 
 
 def _hides_columns(problem: Problem) -> bool:
-    """Are hidden causes searched as columns? Not if knowledge says which pairs have edges (a hidden column adds and
-    removes edges of the MAG), if no graph was found that agrees with the knowledge, or if there are too many rows.
-    The score of hidden columns is comparable with BDeu, and with no other score.
+    """Are hidden causes searched as columns? Not if knowledge says that a pair has no edge (a hidden column adds edges
+    to the MAG), if there are several contexts (they are joined by `<->`, for which such graphs have no place), if no
+    graph was found that agrees with the knowledge, or if there are too many rows. The score of hidden columns is
+    comparable with BDeu, and with no other score.
     """
     score, facts = problem.score_in_order, problem.facts
     if not isinstance(score, DiscreteScore) or score.n > MOST_ROWS:
         return False
-    return facts is None or (not (facts.joined | facts.not_joined).any() and facts_of_chain(problem) is not None)
+    if facts is None:
+        return True
+    is_fixed = facts.not_joined.any() or facts.joined[np.ix_(facts.design, facts.design)].any()
+    return not is_fixed and facts_of_chain(problem) is not None
 
 
 def sees_hidden(problem: Problem) -> bool:
@@ -427,7 +431,7 @@ def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> Bayes
     discrete = problem.score_in_order
     if not len(state.n_levels) or not isinstance(discrete, DiscreteScore):
         return state
-    coldest = _latent_dag(state.walkers.graph[0], state.n_levels)
+    coldest = latent_dag(state.walkers.graph[0], state.n_levels)
     look = partial(tick, Progress(0, "sampling", state.rounds, Effort.of(problem).samples, 0))
     state = replace(state, hidden=LatentScore(discrete, look).drawn(coldest, state.hidden, [state.rounds]))
     landscape = state.landscape(problem)
@@ -484,7 +488,7 @@ def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
     If all were possible, a chain at a high temperature would add nearly constant columns, as they cost almost nothing.
     """
     assert state.by_tests is not None
-    children = _latent_dag(state.best, state.n_levels).children
+    children = latent_dag(state.best, state.n_levels).children
     possible: Flags = children | (children.astype(np.int64) @ (state.by_tests != 0) > 0)
     if facts is None:
         return possible

@@ -72,7 +72,7 @@ def calibrated(
         edge = np.where(settled, joined, edge)
     found = _kept(cold, facts, len(answer)) if from_counts else _weighed(every, facts, len(answer))
     found[NO_EDGE] = 0
-    found *= edge / np.maximum(found.sum(axis=0), 1e-300)
+    found *= edge / np.maximum(_summed(found), 1e-300)
     found[NO_EDGE] = 1 - edge
     return np.asarray(found, np.float64)
 
@@ -109,7 +109,7 @@ def worth_of(n: int) -> dict[str, float]:
 def _kept(cold: Floats, facts: Facts | None, n: int) -> Floats:
     """(16, p) counts: the probability of each state with an edge, given that there is an edge."""
     usual = _allowed(USUAL, facts, n)
-    usual = usual / np.maximum(usual.sum(axis=0), 1e-300)
+    usual = usual / np.maximum(_summed(usual), 1e-300)
     return np.asarray(KEPT * _given_edge(cold, usual) + (1 - KEPT) * usual, np.float64)
 
 
@@ -117,7 +117,12 @@ def _weighed(every: Floats, facts: Facts | None, n: int) -> Floats:
     """(16, p) correlations: the probability of each state with an edge, given that there is an edge."""
     sampled = _given_edge(every, np.zeros_like(every))
     found = _allowed(worth_of(n), None, n) * sampled + _allowed(worth_of(n), facts, n) * RARE
-    return np.asarray(found / np.maximum(found.sum(axis=0), 1e-300), np.float64)
+    return np.asarray(found / np.maximum(_summed(found), 1e-300), np.float64)
+
+
+def _summed(found: Floats) -> Floats:
+    """(p,) the sums of columns, smallest numbers first: the same to the bit whichever end of a pair comes first."""
+    return np.asarray(np.sort(found, axis=0).sum(axis=0))
 
 
 def _given_edge(shares: Floats, otherwise: Floats) -> Floats:

@@ -60,7 +60,9 @@ def without_hidden(parents: Flags, discrete: DiscreteScore) -> CompletedDAG:
 
 
 def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
-    """Does a graph agree with the facts about causes, and about pairs without a hidden common cause?"""
+    """Does a graph agree with the facts about causes, known edges, and pairs without a hidden common cause?"""
+    if (facts.joined & ~(dag.parents | dag.parents.T)).any():
+        return False
     if not facts.says_marks:
         return True
     both = dag.children.T.astype(np.int64) @ dag.children > 0
@@ -185,7 +187,7 @@ def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
     """The DAG with these children of hidden causes. Of edges among the last cause's children only known ones stay."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
-    parents[np.ix_(members, members)] &= facts.causes[np.ix_(members, members)]
+    parents[np.ix_(members, members)] &= (facts.causes | facts.joined)[np.ix_(members, members)]
     return replace(dag, parents=parents, children=children)
 
 

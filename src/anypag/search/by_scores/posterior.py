@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from math import fsum
 from typing import Self
 
 import numpy as np
@@ -113,7 +114,8 @@ class Posterior:
         facts: knowledge about the variables, in the order of `names`; it is not stored.
 
     `shares` are those of the graphs sampled at temperature 1 (before sampling, of `best`), with the marks that `facts`
-    imply. Probabilities are shares corrected by how often such shares are right (`by_scores.calibrated`).
+    imply. Probabilities are shares corrected by how often such shares are right (`by_scores.calibrated`). Until graphs
+    are sampled, `reported`, `expected_errors` and `mark_probability` are None.
     """
 
     names: tuple[str, ...]
@@ -181,23 +183,18 @@ class Posterior:
     @cached_property
     def state_shares(self) -> Floats:
         """(16, p) the share of sampled graphs in which each pair has each state (`sampled_graphs.states_of`)."""
-        return self._state_shares(self.sample.cold)
-
-    def _state_shares(self, counts: Counts) -> Floats:
-        if not self.n_samples:
-            return state_shares(states_of(self.best[None]), np.ones(1, np.int64))
-        return state_shares(states_of(self.pags), counts)
+        return state_shares(states_of(self.pags), self.sample.cold)
 
     @cached_property
     def state_probabilities(self) -> Floats:
-        """(16, p) the reported probability of each state of each pair."""
-        every = self._state_shares(self.sample.counts)
+        """(16, p) the reported probability of each state of each pair, once graphs are sampled."""
+        every = state_shares(states_of(self.pags), self.sample.counts)
         return calibrated(self.state_shares, every, self.marks, self.facts, from_counts=self.from_counts)
 
     @cached_property
-    def reported(self) -> Floats:
+    def reported(self) -> Floats | None:
         """(4, n, n) the reported probability of no edge, a circle, an arrowhead and a tail at j on i–j."""
-        return mark_probabilities(self.state_probabilities, len(self.names))
+        return mark_probabilities(self.state_probabilities, len(self.names)) if self.n_samples else None
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
         """Two (n, n) shares of the graphs sampled at all temperatures: those with i a cause of j in every member of the
@@ -241,13 +238,18 @@ class Posterior:
         return PAG(self.marks, self.names)
 
     @property
-    def expected_errors(self) -> float:
+    def expected_errors(self) -> float | None:
         """The expected number of extra edges, missing edges and wrong marks in `pag` with the marks of `facts`."""
-        return float(expected_errors(self.with_facts(self.marks)[None], self.reported)[0])
+        if self.reported is None:
+            return None
+        answer = self.with_facts(self.marks)[None].astype(np.intp)
+        return fsum(np.take_along_axis(_errors_of_marks(self.reported), answer, axis=0).ravel())
 
-    def mark_probability(self, a: str, b: str) -> dict[str, float]:
+    def mark_probability(self, a: str, b: str) -> dict[str, float] | None:
         """The reported probabilities of the marks at b on a–b: `{"none": ..., "circle": ..., "arrow": ..., ...}`."""
         i, j = self.pag.indices((a, b), "variables")
+        if self.reported is None:
+            return None
         return {Mark(mark).name.lower(): float(self.reported[mark, i, j]) for mark in range(4)}
 
     def states(self, a: str, b: str) -> list[tuple[str, float]]:
@@ -269,21 +271,26 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
 
     Args:
         pags: (c, n, n) marks.
-        weights: (c,) their weights, with any sum.
+        weights: (c,) their weights: whole numbers.
 
     >>> mark_shares(np.array([[[0, 2], [1, 0]], [[0, 0], [0, 0]]], np.uint8), [3, 1])[:, 0, 1].tolist()
     [0.25, 0.0, 0.75, 0.0]
     """
-    share = np.asarray(weights, np.float64) / np.sum(weights)
-    found = np.stack([np.tensordot(share, pags == mark, axes=1) for mark in range(4)])
-    return np.asarray(np.minimum(found, 1.0), np.float64)  # sums of shares may exceed 1 by rounding
+    often = np.asarray(weights, np.float64)  # whole numbers have the same sum in any order
+    return np.asarray(np.stack([np.tensordot(often, pags == mark, axes=1) for mark in range(4)]) / often.sum())
+
+
+def _errors_of_marks(shares: Floats) -> Floats:
+    """(4, n, n) the expected number of errors that each mark at j on i–j makes; edges count half at each end."""
+    edge = 1 - shares[0]
+    each = np.concatenate([edge[None] / 2, (1 - edge) / 2 + edge - shares[1:]])
+    each[:, range(len(edge)), range(len(edge))] = 0
+    return np.asarray(each, np.float64)
 
 
 def expected_errors(pags: Marks, shares: Floats) -> Floats:
     """(c,) the expected number of errors of each graph."""
-    edge = 1 - shares[0]
-    each = np.concatenate([edge[None] / 2, (1 - edge) / 2 + edge - shares[1:]])  # a pair is summed twice, a mark once
-    each[:, range(len(edge)), range(len(edge))] = 0
+    each = _errors_of_marks(shares)
     graph, i, j = np.nonzero(pags)
     more = each[pags[graph, i, j], i, j] - each[0, i, j]  # the difference that the edge makes
     return np.asarray(each[0].sum() + np.bincount(graph, more, len(pags)))

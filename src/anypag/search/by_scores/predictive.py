@@ -1,7 +1,8 @@
 """A predictive check: does the best DAG make tables like the one that it was learned from?
 
-The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. For every pair of
-columns, statistics of their joint distribution are compared: for discrete columns 2 n times their mutual information,
+The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. Hidden columns that the
+search found are part of the DAG, with levels drawn for each row; only measured columns are compared. For every pair of
+them, statistics of their joint distribution are compared: for discrete columns 2 n times their mutual information,
 and correlations of level numbers; else correlations of columns, squares and third powers. If more than 5 % of the pairs
 differ (`results.probabilities.MOST_OFF`), that model does not fit the table, and its probabilities mean nothing. The
 check does not see hidden causes that leave no trace in pairs, so a model that passes may still be wrong.
