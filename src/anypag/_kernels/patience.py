@@ -10,8 +10,7 @@ Python until one of these is true:
   (if it has to be compiled);
 - it gets an array with more numbers than its limits (`SMALL` by default). A call cannot be interrupted, so one that
   might take long must not start as Python. For the same reason only a kernel whose work is bounded by the size of its
-  arguments or by `room` (see `anypag.threads`) may be patient;
-- one of its arguments is a kernel that does not, or no longer, run as plain Python.
+  arguments or by `room` (see `anypag.threads`) may be patient.
 
 So no process takes much more than twice the time that the better of plain Python and compiled code takes. Both give the
 same results to the bit: no patient kernel is compiled with relaxed arithmetic, and functions of `math` are the same C
@@ -184,7 +183,7 @@ class Kernel:
         return self.compiled.signatures if "compiled" in self.__dict__ else []
 
     def are_small(self, arguments: tuple[Any, ...]) -> bool:
-        """Are all arrays (also in tuples) within the limits, and do all kernels among the arguments run as Python?"""
+        """Are all arrays (also in tuples) within the limits?"""
         for one in arguments:
             if hasattr(one, "ndim"):
                 if one.size > (self.lists if one.ndim == 1 else self.table):
@@ -192,8 +191,6 @@ class Kernel:
             elif isinstance(one, tuple):
                 if not self.are_small(one):
                     return False
-            elif isinstance(one, Kernel) and not one.waits:
-                return False
         return True
 
     def _is_plain_better(self, arguments: tuple[Any, ...]) -> bool:
@@ -209,9 +206,10 @@ class Kernel:
 
     def _timed(self, *arguments: Any) -> Any:
         global _spent
+        known = [one if not isinstance(one, Kernel) else one._plain if one.waits else one.compiled for one in arguments]
         began = time.thread_time()
         try:
-            return self._plain(*[one._plain if isinstance(one, Kernel) else one for one in arguments])
+            return self._plain(*known)
         finally:
             took = time.thread_time() - began
             self.spent += took

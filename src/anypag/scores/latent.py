@@ -97,7 +97,7 @@ class LatentScore:
         fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component)
         drawn = np.zeros((len(component.n_levels), len(uniform)), np.uint8)
         stand = np.zeros(1, np.int64)
-        in_turns(draw, layout, fitted.tables, fitted.shares, uniform, drawn, stand, look=self._look)
+        in_turns(draw, tuple(layout), fitted.tables, fitted.shares, uniform, drawn, stand, look=self._look)
         return drawn
 
     def _of_node(self, node: int, is_parent: bytes) -> float:
@@ -142,7 +142,7 @@ class LatentScore:
 
         counts, expected = np.empty_like(tables), np.empty(len(layout.level))
         stand, value = np.zeros(2, np.int64), np.array([0.0, -np.inf])
-        data = (layout, weight, self._discrete.ess, sweeps, tables, shares)
+        data = (tuple(layout), weight, float(self._discrete.ess), sweeps, tables, shares)
         in_turns(fit, *data, counts, expected, stand, value, look=self._look)
         return Fit(float(value[0]), tables, shares)
 
