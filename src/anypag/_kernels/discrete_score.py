@@ -8,10 +8,11 @@ of levels of each column. F of a set is cached in `keys` and `values`.
 
 Hidden causes with a few levels: `fit` runs EM over their unknown levels, `draw` draws these levels. These functions
 read the arrays of a `Layout` (`scores.latent`) as a tuple. A joint state s gives every hidden cause h a level,
-`level[s, h]`. Cause h has `sizes[h]` levels. Children c with the same hidden causes form a family, `family[c]`. In state s the causes
-of family f have the combination of levels with the number `part[f, s]`, from 0 to `n_parts[f]` - 1. The table of child
-c has `n_rows[c]` rows, one for each combination of levels of its parents and hidden causes. A row has `n_levels[c]`
-cells, one for each level of c. Row r of the data in state s is in cell `cell[c, r] + part[f, s] * n_levels[c]`.
+`level[s, h]`. Cause h has `sizes[h]` levels. Children c with the same hidden causes form a family, `family[c]`. In
+state s the causes of family f have the combination of levels with the number `part[f, s]`, from 0 to `n_parts[f]` - 1.
+The table of child c has `n_rows[c]` rows, one for each combination of levels of its parents and hidden causes. A row
+has `n_levels[c]` cells, one for each level of c. Row r of the data in state s is in cell `cell[c, r] + part[f, s] *
+n_levels[c]`.
 """
 
 import math
