@@ -530,7 +530,7 @@ def _answer(table, members, levels, widths, questions, places, most_binary, fami
             statistics[i], freedoms[i] = _of_levels(table, known, *of_two, family, margins)
 
 
-@patient(lists=FEW, nogil=True)  # `cells` and the number of queries bound the work
+@patient(table=10_000, lists=FEW, nogil=True)  # `cells` and the number of queries bound the work
 def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, answers):
     """Writes the statistic of each query, and its degrees of freedom or cumulants.
 

@@ -8,9 +8,9 @@ Python until one of these is true:
 - numba is not imported yet, and all kernels together have spent `BEFORE_NUMBA` seconds;
 - numba is imported, and this kernel has spent `LOADING` seconds (if it can be loaded from disk) or `PATIENCE` seconds
   (if it has to be compiled);
-- it gets an array with more numbers than its limits (`SMALL` by default). A call cannot be interrupted, so one that
-  might take long must not start as Python. For the same reason only a kernel whose work is bounded by the size of its
-  arguments or by `room` (see `anypag.threads`) may be patient.
+- it gets an array with more numbers than its limits (`SMALL` and `SHORT` by default). A call cannot be interrupted, so
+  one that might take long must not start as Python. For the same reason only a kernel whose work is bounded by the size
+  of its arguments or by `room` (see `anypag.threads`) may be patient.
 
 So no process takes much more than twice the time that the better of plain Python and compiled code takes. Both give the
 same results to the bit: no patient kernel is compiled with relaxed arithmetic, and functions of `math` are the same C
@@ -43,10 +43,15 @@ BEFORE_NUMBA = 0.4
 LOADING = 0.004
 A_WHILE = 1.0
 """Seconds of compiling after which a message tells the user that kernels are compiled."""
-SMALL = 10_000
-"""The most numbers in an array for plain Python: as many as a table of all pairs of 100 nodes has."""
+SMALL = 40_000
+"""The most numbers in a table for plain Python: as many as a table of all pairs of 200 nodes has."""
+SHORT = 10_000
+"""The same limit for one-dimensional arrays."""
+EDGES = 2_000
+"""The same for kernels that go through the edges of a graph, each listed from both ends. With 50 nodes or more all but
+dense graphs have fewer: 112 nodes then take 0.5 s at first use, where compiling for them took 10 s."""
 FEW = 500
-"""The same limit for one-dimensional arrays of kernels with quadratic time: 250 edges, each listed from both ends."""
+"""The same for kernels with quadratic time, and for questions that take long."""
 INNER = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Numba's options for kernels that only kernels call."""
 
@@ -122,7 +127,7 @@ def _is_off() -> bool:
     return os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 
-def patient(table: int = SMALL, lists: int = SMALL, **options: Any) -> Callable[[Any], Any]:
+def patient(table: int = SMALL, lists: int = SHORT, **options: Any) -> Callable[[Any], Any]:
     """A decorator to use in place of `@njit(cache=True)`: the kernel starts as plain Python.
 
     Args:
