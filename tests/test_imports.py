@@ -157,7 +157,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     levels = np.array(["low", "middle", "high"])[np.digitize(rows, [-1, 1])]
     for name, values in {"data": rows, "levels": levels, "mixed": np.where([1, 0, 1, 0], rows, levels)}.items():
         np.savetxt(folder / f"{name}.csv", values, "%s", delimiter=",", header="a,b,c,d", comments="")
-    anypag.learn(folder / "data.csv", method="icd").save(folder / "result.json")
+    anypag.learn(folder / "data.csv", method="icd", selection_bias=False).save(folder / "result.json")
     return folder
 
 
@@ -173,6 +173,7 @@ MAY_NOT_LOAD = {
     **{f"audit {name}.csv": OF_SCIENCE for name in ("data", "levels", "mixed")},
     "learn data.csv --method icd --out again.json": OF_SCIENCE,
     **{f"learn {name}.csv --method icd --out again.json": OF_LEVELS for name in ("levels", "mixed")},
+    "effect result.json a b --data data.csv": (*(name for name in OF_SCIENCE if name != "scipy"), "scipy.stats"),
     "--help": (*OF_SCIENCE, "polars", "numpy", "rich"),
 }
 

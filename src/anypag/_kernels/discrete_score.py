@@ -220,14 +220,11 @@ BLOCK = 128  # rows that EM takes at once, so that loops over them are vectorise
 def _arrays(layout, shares):
     """The prior probability of each joint state, and space for what `_joint` writes."""
     _, _, part, n_parts, _, _, level, _ = layout
-    states = len(level)
-    prior, most_parts = np.ones(states), 0
-    for s in range(states):
+    prior = np.ones(len(level))
+    for s in range(len(level)):
         for h in range(len(shares)):
             prior[s] *= shares[h, level[s, h]]
-    for f in range(len(n_parts)):
-        most_parts = max(most_parts, n_parts[f])
-    factor, joint = np.empty((len(part), most_parts, BLOCK)), np.empty((states, BLOCK))
+    factor, joint = np.empty((len(part), n_parts.max(), BLOCK)), np.empty((len(level), BLOCK))
     return prior, factor, joint, np.empty(BLOCK), np.empty(BLOCK)
 
 
