@@ -177,7 +177,8 @@ class Kernel:
         with there.core.compiler_lock.global_compiler_lock:
             if "compiled" in self.__dict__:  # another thread was faster
                 return self.__dict__["compiled"]
-            COMPILING.misses_large |= self._is_missing
+            if self.signature is not None and self._options.get("cache"):  # should be on disk; else it takes seconds
+                COMPILING.misses_large |= not self._has_file()
             made = there.njit(self.signature, **self._options)(self.py_func)
             self.__dict__["compiled"] = made
             return made
@@ -233,11 +234,6 @@ class Kernel:
         folder = numba().njit(cache=True)(self.py_func).stats.cache_path  # compiles nothing
         name = f"{Path(self.py_func.__code__.co_filename).stem}.{self.__name__}-*.nbi"
         return folder is not None and any(Path(folder).glob(name))
-
-    @property
-    def _is_missing(self) -> bool:
-        """Is this a kernel with a signature that is not on disk but should be? Read only within the compiler's lock."""
-        return self.signature is not None and bool(self._options.get("cache")) and not self._has_file()
 
 
 def compile_ahead(file: str) -> None:
@@ -296,6 +292,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 @cache
 def numba() -> Any:
     """The compiler, imported at the first call and set up for kernels."""
+    import shutil
+    import tempfile
     import warnings
 
     import numba as there
@@ -310,32 +308,22 @@ def numba() -> Any:
     try:
         there.njit(cache=True)(_nothing)
     except RuntimeError:  # no folder for the cache can be written
-        _make_folder(there.config)
-    _listen(there.core.event)
-    return there
+        there.config.CACHE_DIR = tempfile.mkdtemp(prefix="anypag-kernels-")
+        atexit.register(shutil.rmtree, there.config.CACHE_DIR, ignore_errors=True)
 
-
-def _listen(event: Any) -> None:
-    class Listener(event.Listener):  # type: ignore[misc]
+    class Listener(there.core.event.Listener):  # type: ignore[misc,name-defined]
         def on_start(self, _: Any) -> None:
             COMPILING.begin()
 
         def on_end(self, _: Any) -> None:
             COMPILING.end()
 
-    event.register("numba:compile", Listener())
+    there.core.event.register("numba:compile", Listener())
+    return there
 
 
 def _nothing() -> None:
     """A function to compile, to see whether there is a cache folder."""
-
-
-def _make_folder(config: Any) -> None:
-    import shutil
-    import tempfile
-
-    config.CACHE_DIR = tempfile.mkdtemp(prefix="anypag-kernels-")
-    atexit.register(shutil.rmtree, config.CACHE_DIR, ignore_errors=True)
 
 
 @cache

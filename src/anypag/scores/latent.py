@@ -78,27 +78,23 @@ class LatentScore:
         """(k, rows) levels of the hidden causes, drawn given the rows. A cause keeps its levels in `hidden` (or gets
         all levels in turn, without `hidden`) if it has no children, its tables are too large, or its draw is constant.
         """
+        from anypag._kernels.discrete_score import draw
+
         random, rows = np.random.default_rng(seed), self._levels.shape[1]
         found = np.array([np.arange(rows) % size for size in dag.n_levels], np.uint8).reshape(-1, rows)
         found = found if hidden is None else hidden.copy()
         for group in (group for group in dag.components() if dag.children[group].any()):
-            uniform = np.asarray(random.random(rows), np.float64)
-            if self._is_too_large(dag.with_only(group)):
+            uniform, component = np.asarray(random.random(rows), np.float64), dag.with_only(group)
+            if self._is_too_large(component):
                 continue
-            drawn = self._drawn(dag.with_only(group), None if hidden is None else hidden[group], uniform)
+            fitted = self._fit(component, None if hidden is None else hidden[group], SWEEPS)
+            drawn, stand = np.zeros((len(group), rows), np.uint8), np.zeros(1, np.int64)
+            data = tuple(self._layout(component)), fitted.tables, fitted.shares
+            in_turns(draw, *data, uniform, drawn, stand, look=self._look)
             for h, column in zip(group, drawn, strict=True):
                 if dag.children[h].any() and (column != column[0]).any():
                     found[h] = column
         return found
-
-    def _drawn(self, component: LatentDAG, hidden: HiddenLevels | None, uniform: Floats) -> HiddenLevels:
-        from anypag._kernels.discrete_score import draw
-
-        fitted, layout = self._fit(component, hidden, SWEEPS), self._layout(component)
-        drawn = np.zeros((len(component.n_levels), len(uniform)), np.uint8)
-        stand = np.zeros(1, np.int64)
-        in_turns(draw, tuple(layout), fitted.tables, fitted.shares, uniform, drawn, stand, look=self._look)
-        return drawn
 
     def _of_node(self, node: int, is_parent: bytes) -> float:
         """The score of a node without hidden causes."""

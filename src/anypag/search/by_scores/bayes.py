@@ -209,10 +209,10 @@ def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[Bay
 
 
 def compile_beside_orders(problem: Problem) -> None:
-    """Processes are started that compile what comes after the orders."""
+    """Starts processes that compile what comes after the orders."""
     compile_ahead("mag_chain")
-    if _hides_columns(problem):
-        compile_ahead(problem.score_in_order.kernels[0])
+    if isinstance(problem.score_in_order, DiscreteScore):  # much of it comes after the chains: EM for hidden columns
+        compile_ahead("discrete_score")
 
 
 def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState, dict[int, int]]:
