@@ -31,7 +31,7 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- waiting -->", "<!-- end of waiting -->"
-NUMPY = ("-c", "import numpy")
+NUMPY, NO_TABLE = ("-c", "import numpy"), ("numpy", "")
 TABLES = ("numbers", "levels", "mixed")
 """Each has 500 rows of 8 columns; levels are three words, and every second column of the mixed table has them."""
 COMMANDS = {
@@ -96,14 +96,13 @@ def of_commands(pythons: dict[str, Path], folder: Path, repeats: int, quick: boo
             shutil.copy(folder / f"{table}.csv", folder / name)
         for words in (ICD, *commands.values()):
             took(("-m", "anypag", *words.split()), python, folder / name, caches[name])
-    best = {("numpy", ""): np.inf} | {(name, key): np.inf for name in pythons for key in commands}
+    best = {("now", NO_TABLE): np.inf} | {(name, key): np.inf for name in pythons for key in commands}
     for _ in range(repeats):
         for name, key in best:
-            words = ("-m", "anypag", *commands[key].split()) if key else NUMPY
-            place = name if key else "now"
-            seconds, _ = took(words, pythons[place], folder / place, caches[place])
+            words = NUMPY if key == NO_TABLE else ("-m", "anypag", *commands[key].split())
+            seconds, _ = took(words, pythons[name], folder / name, caches[name])
             best[name, key] = min(best[name, key], seconds)
-    numpy = best["numpy", ""]
+    numpy = best["now", NO_TABLE]
     yield f"`import numpy` took {numpy:.3f} s of CPU time. Multiples of it:"
     yield from ("", f"| | asked | {' | '.join(pythons)} |", "|---" * (2 + len(pythons)) + "|")
     for what, table in commands:

@@ -300,6 +300,7 @@ def numba() -> Any:
     import numba.core.event
     from numba.extending import typeof_impl
 
+    config, event = cast(Any, there).config, cast(Any, there).core.event
     # Searches take scores as compiled functions. Numba has called such arguments experimental since 2020.
     warnings.filterwarnings("ignore", "First-class function type feature", there.NumbaExperimentalFeatureWarning)
     typeof_impl.register(Kernel)(lambda kernel, context: there.typeof(kernel.compiled))
@@ -308,17 +309,17 @@ def numba() -> Any:
     try:
         there.njit(cache=True)(_nothing)
     except RuntimeError:  # no folder for the cache can be written
-        there.config.CACHE_DIR = tempfile.mkdtemp(prefix="anypag-kernels-")
-        atexit.register(shutil.rmtree, there.config.CACHE_DIR, ignore_errors=True)
+        config.CACHE_DIR = tempfile.mkdtemp(prefix="anypag-kernels-")
+        atexit.register(shutil.rmtree, config.CACHE_DIR, ignore_errors=True)
 
-    class Listener(there.core.event.Listener):  # type: ignore[misc,name-defined]
+    class Listener(event.Listener):  # type: ignore[misc, name-defined]
         def on_start(self, _: Any) -> None:
             COMPILING.begin()
 
         def on_end(self, _: Any) -> None:
             COMPILING.end()
 
-    there.core.event.register("numba:compile", Listener())
+    event.register("numba:compile", Listener())
     return there
 
 
