@@ -41,12 +41,14 @@ COMMANDS = {
     "learn, method icd": (8.0, "learn TABLE.csv --method icd --out again.json"),
     "learn, method bayes": (18.0, "learn TABLE.csv --method bayes --out again.json"),
     "learn": (None, "learn TABLE.csv --out again.json"),
-    "effect --data": (None, "effect icd.json a b --data numbers.csv"),
+    "effect --data": (None, "effect sampled.json a b --data numbers.csv"),
 }
 """What is measured: the most that is asked for, if anything, and what is typed, for each table if it names one."""
 FIRST = {"icd": 2.0, "bayes": 8.0}
 """The most seconds asked for a first search after installation."""
-ICD = "learn numbers.csv --method icd --no-selection-bias --out icd.json"
+BY_SCORES = ("learn, method bayes", "learn", "effect --data")
+ICD = "learn numbers.csv --method icd --out icd.json"
+SAMPLED = "learn numbers.csv --no-selection-bias --out sampled.json"
 SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
 
 
@@ -79,7 +81,7 @@ def took(words: tuple[str, ...], python: Path, folder: Path, cache: Path) -> tup
 
 def typed(quick: bool) -> dict[tuple[str, str], str]:
     """What is typed for each command and table."""
-    kept = [what for what in COMMANDS if not (quick and what in ("learn, method bayes", "learn"))]
+    kept = [what for what in COMMANDS if not (quick and what in BY_SCORES)]
     return {
         (what, table): COMMANDS[what][1].replace("TABLE", table)
         for what in kept
@@ -94,12 +96,12 @@ def of_commands(pythons: dict[str, Path], folder: Path, repeats: int, quick: boo
         (folder / name).mkdir()
         for table in TABLES:
             shutil.copy(folder / f"{table}.csv", folder / name)
-        for words in (ICD, *commands.values()):
-            took(("-m", "anypag", *words.split()), python, folder / name, caches[name])
+        for line in (ICD, *(() if quick else (SAMPLED,)), *commands.values()):
+            took(("-m", "anypag", *line.split()), python, folder / name, caches[name])
     best = {("now", NO_TABLE): np.inf} | {(name, key): np.inf for name in pythons for key in commands}
     for _ in range(repeats):
         for name, key in best:
-            words = NUMPY if key == NO_TABLE else ("-m", "anypag", *commands[key].split())
+            words: tuple[str, ...] = NUMPY if key == NO_TABLE else ("-m", "anypag", *commands[key].split())
             seconds, _ = took(words, pythons[name], folder / name, caches[name])
             best[name, key] = min(best[name, key], seconds)
     numpy = best["now", NO_TABLE]

@@ -131,7 +131,7 @@ for seed in range(33):
     n = int(rng.integers(3, 11))
     hidden, weights = rng.normal(size=(200, n // 2 + 1)), rng.normal(size=(n // 2 + 1, n))
     values = hidden @ (weights * (rng.random(weights.shape) < 0.6)) + rng.normal(size=(200, n))
-    is_level = [seed % 3 == 1 or seed > 29 or (seed % 3 == 2 and i % 2 == 1) for i in range(n)]  # numbers, levels, mixed
+    is_level = [seed % 3 == 1 or seed > 29 or (seed % 3 == 2 and i % 2 == 1) for i in range(n)]  # or levels, or mixed
     words = np.array(["low", "middle", "high"])[np.digitize(values, [-1, 1])]
     table = {f"v{i}": (words if is_level[i] else values)[:, i] for i in range(n)}
     test = ("permutation", "gsq", "chisq")[seed // 3 % 3] if all(is_level) else "auto"
