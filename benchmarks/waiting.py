@@ -2,7 +2,7 @@
 
     python benchmarks/waiting.py                    # this checkout, as a wheel installs it
     python benchmarks/waiting.py --against 95f826b  # another commit in turn
-    python benchmarks/waiting.py --quick            # without bayes, which has to be compiled first
+    python benchmarks/waiting.py --quick            # without searches by scores, which have to be compiled first
     python benchmarks/waiting.py --first            # also the first use after installation, with an empty cache
     python benchmarks/waiting.py --write            # the table in docs/performance.md
 
@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -30,17 +31,24 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- waiting -->", "<!-- end of waiting -->"
-NUMPY = ("-c", "import numpy")
+NUMPY, NO_TABLE = ("-c", "import numpy"), ("numpy", "")
+TABLES = ("numbers", "levels", "mixed")
+"""Each has 500 rows of 8 columns; levels are three words, and every second column of the mixed table has them."""
 COMMANDS = {
-    "anypag explain": (4.5, "explain icd.json a b"),
-    "anypag show": (4.5, "show icd.json"),
-    "anypag audit": (7.0, "audit data.csv"),
-    "anypag learn, method icd": (8.0, "learn data.csv --method icd --out again.json"),
-    "anypag learn, method bayes": (18.0, "learn data.csv --method bayes --out again.json"),
+    "explain": (4.5, "explain icd.json a b"),
+    "show": (4.5, "show icd.json"),
+    "audit": (7.0, "audit TABLE.csv"),
+    "learn, method icd": (8.0, "learn TABLE.csv --method icd --out again.json"),
+    "learn, method bayes": (18.0, "learn TABLE.csv --method bayes --out again.json"),
+    "learn": (None, "learn TABLE.csv --out again.json"),
+    "effect --data": (None, "effect sampled.json a b --data numbers.csv"),
 }
-"""What is measured: the most that is asked for, and what is typed. The table has 500 rows of 8 columns."""
+"""What is measured: the most that is asked for, if anything, and what is typed, for each table if it names one."""
 FIRST = {"icd": 2.0, "bayes": 8.0}
 """The most seconds asked for a first search after installation."""
+BY_SCORES = ("learn, method bayes", "learn", "effect --data")
+ICD = "learn numbers.csv --method icd --out icd.json"
+SAMPLED = "learn numbers.csv --no-selection-bias --out sampled.json"
 SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
 
 
@@ -71,41 +79,60 @@ def took(words: tuple[str, ...], python: Path, folder: Path, cache: Path) -> tup
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
 
 
+def typed(quick: bool) -> dict[tuple[str, str], str]:
+    """What is typed for each command and table."""
+    kept = [what for what in COMMANDS if not (quick and what in BY_SCORES)]
+    return {
+        (what, table): COMMANDS[what][1].replace("TABLE", table)
+        for what in kept
+        for table in (TABLES if "TABLE" in COMMANDS[what][1] else TABLES[:1])
+    }
+
+
 def of_commands(pythons: dict[str, Path], folder: Path, repeats: int, quick: bool) -> Iterator[str]:
     """The table of commands."""
-    commands = {what: asked for what, asked in COMMANDS.items() if not (quick and "bayes" in what)}
-    caches = {name: folder / f"cache-{name}" for name in pythons}
-    for name, python in pythons.items():  # each its own file and compiled code; not timed
-        for method, out in (("icd", "icd.json"), ("bayes", "again.json"))[: 1 if quick else 2]:
-            words = ("-m", "anypag", "learn", "data.csv", "--method", method, "--out", f"{name}-{out}")
-            took(words, python, folder, caches[name])
-    best = {("numpy", ""): np.inf} | {(name, what): np.inf for name in pythons for what in commands}
+    commands, caches = typed(quick), {name: folder / f"cache-{name}" for name in pythons}
+    for name, python in pythons.items():  # each its own files and compiled code; not timed
+        (folder / name).mkdir()
+        for table in TABLES:
+            shutil.copy(folder / f"{table}.csv", folder / name)
+        for line in (ICD, *(() if quick else (SAMPLED,)), *commands.values()):
+            took(("-m", "anypag", *line.split()), python, folder / name, caches[name])
+    best = {("now", NO_TABLE): np.inf} | {(name, key): np.inf for name in pythons for key in commands}
     for _ in range(repeats):
-        for name, what in best:
-            if what:
-                typed = commands[what][1].replace("icd.json", f"{name}-icd.json").split()
-                seconds, _ = took(("-m", "anypag", *typed), pythons[name], folder, caches[name])
-            else:
-                seconds, _ = took(NUMPY, pythons["now"], folder, folder)
-            best[name, what] = min(best[name, what], seconds)
-    numpy = best["numpy", ""]
+        for name, key in best:
+            words: tuple[str, ...] = NUMPY if key == NO_TABLE else ("-m", "anypag", *commands[key].split())
+            seconds, _ = took(words, pythons[name], folder / name, caches[name])
+            best[name, key] = min(best[name, key], seconds)
+    numpy = best["now", NO_TABLE]
     yield f"`import numpy` took {numpy:.3f} s of CPU time. Multiples of it:"
     yield from ("", f"| | asked | {' | '.join(pythons)} |", "|---" * (2 + len(pythons)) + "|")
-    for what, (asked, _) in commands.items():
-        yield f"| {what} | {asked:g} | {' | '.join(f'{best[name, what] / numpy:.1f}' for name in pythons)} |"
+    for what, table in commands:
+        asked, of = COMMANDS[what][0], f" of {table}" if "TABLE" in COMMANDS[what][1] else ""
+        cells = " | ".join(f"{best[name, (what, table)] / numpy:.1f}" for name in pythons)
+        yield f"| anypag {what}{of} | {'' if asked is None else f'{asked:g}'} | {cells} |"
 
 
 def of_first_uses(pythons: dict[str, Path], folder: Path) -> Iterator[str]:
     """The table of first uses."""
     yield from ("", "First search after installation, an empty cache, seconds of CPU (wall):", "")
     yield from (f"| | asked, wall | {' | '.join(pythons)} |", "|---" * (2 + len(pythons)) + "|")
-    for method, asked in FIRST.items():
+    for method, table in product(FIRST, TABLES):
         cells = []
         for name, python in pythons.items():
-            words = ("-m", "anypag", "learn", "data.csv", "--method", method)
-            cpu, wall = took(words, python, folder, folder / f"empty-{name}-{method}")
+            words = ("-m", "anypag", "learn", f"{table}.csv", "--method", method)
+            cpu, wall = took(words, python, folder, folder / f"empty-{name}-{method}-{table}")
             cells.append(f"{cpu:.1f} ({wall:.1f})")
-        yield f"| {method} | {asked:g} | {' | '.join(cells)} |"
+        yield f"| {method} of {table} | {FIRST[method]:g} | {' | '.join(cells)} |"
+
+
+def write_tables(folder: Path) -> None:
+    """The tables that commands read."""
+    rows = np.random.default_rng(0).normal(size=(500, 8)) @ np.triu(np.ones((8, 8)))
+    words = np.array(["low", "middle", "high"])[np.digitize(rows / rows.std(axis=0), [-0.5, 0.5])]
+    numbers = np.char.mod("%.4f", rows)
+    for name, values in zip(TABLES, (numbers, words, np.where(np.arange(8) % 2, words, numbers)), strict=True):
+        np.savetxt(folder / f"{name}.csv", values, "%s", delimiter=",", header="a,b,c,d,e,f,g,h", comments="")
 
 
 def main() -> None:
@@ -113,14 +140,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--against", metavar="COMMIT", help="measure this commit in turn")
     parser.add_argument("--first", action="store_true", help="the first use too")
-    parser.add_argument("--quick", action="store_true", help="leave bayes out")
+    parser.add_argument("--quick", action="store_true", help="leave searches by scores out")
     parser.add_argument("--repeats", type=int, default=7, help="how often each command runs")
     parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="waiting-"))
     try:
-        rows = np.random.default_rng(0).normal(size=(500, 8)) @ np.triu(np.ones((8, 8)))
-        np.savetxt(folder / "data.csv", rows, "%.4f", delimiter=",", header="a,b,c,d,e,f,g,h", comments="")
+        write_tables(folder)
         pythons = {"now": install(None, folder)}
         if options.against:
             pythons[options.against] = install(options.against, folder)

@@ -154,17 +154,26 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small table and a result of it."""
     folder = tmp_path_factory.mktemp("commands")
     rows = np.random.default_rng(0).normal(size=(200, 4)) @ np.triu(np.ones((4, 4)))
-    np.savetxt(folder / "data.csv", rows, delimiter=",", header="a,b,c,d", comments="")
-    anypag.learn(folder / "data.csv", method="icd").save(folder / "result.json")
+    levels = np.array(["low", "middle", "high"])[np.digitize(rows, [-1, 1])]
+    for name, values in {"data": rows, "levels": levels, "mixed": np.where([1, 0, 1, 0], rows, levels)}.items():
+        np.savetxt(folder / f"{name}.csv", values, "%s", delimiter=",", header="a,b,c,d", comments="")
+    anypag.learn(folder / "data.csv", method="icd", selection_bias=False).save(folder / "result.json")
     return folder
 
 
 OF_SCIENCE = ("numba", "scipy", "joblib", "pydantic", "matplotlib", "pandas", "networkx", "igraph")
+OF_LEVELS = (
+    *(name for name in OF_SCIENCE if name != "scipy"),
+    "scipy.linalg",
+    "scipy.stats",
+)  # p-values: scipy.special
 MAY_NOT_LOAD = {
     "explain result.json a b": (*OF_SCIENCE, "polars"),
     "show result.json": (*OF_SCIENCE, "polars"),
-    "audit data.csv": OF_SCIENCE,
+    **{f"audit {name}.csv": OF_SCIENCE for name in ("data", "levels", "mixed")},
     "learn data.csv --method icd --out again.json": OF_SCIENCE,
+    **{f"learn {name}.csv --method icd --out again.json": OF_LEVELS for name in ("levels", "mixed")},
+    "effect result.json a b --data data.csv": (*(name for name in OF_SCIENCE if name != "scipy"), "scipy.stats"),
     "--help": (*OF_SCIENCE, "polars", "numpy", "rich"),
 }
 

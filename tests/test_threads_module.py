@@ -17,9 +17,12 @@ from hypothesis import strategies as st
 from threadpoolctl import ThreadpoolController
 
 import anypag as ap
+from anypag.ci import additive
 from anypag.data.audit.checklist import Check, Seen
 from anypag.data.findings import Finding
 from anypag.data.moments import StandardRows, moments_of
+from anypag.data.table import as_table
+from anypag.effects.estimate.draws import LinearColumns
 from anypag.threads import _blas, _limit, map_in_threads, single_blas, slices
 
 
@@ -44,6 +47,29 @@ def test_the_work_is_done_by_as_many_threads_as_said() -> None:
 def test_what_is_raised_comes_out() -> None:
     with pytest.raises(ZeroDivisionError):
         map_in_threads(lambda item: 1 // item, [1, 0, 2], 2)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_tests_and_effects_multiply_in_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that is made by itself, for a resample too, and the draws of an effect: no run is around them."""
+    data = ap.simulate.random_system(4, 2.0, seed=1).linear_gaussian(200, seed=1)
+    seen: list[set[int]] = []
+
+    def watched(function: Callable[..., Any]) -> Callable[..., Any]:
+        def multiply(*given: Any) -> Any:
+            seen.append(blas_threads())
+            return function(*given)
+
+        return multiply
+
+    for place, name in ((additive, "_products"), (LinearColumns, "_covariance_drawn")):
+        monkeypatch.setattr(place, name, watched(getattr(place, name)))
+    ap.Additive(data)
+    ap.bootstrap(data, method="icd", n=2, test="additive")
+    assert len(seen) >= 3 and set().union(*seen) == {1}
+    seen.clear()
+    LinearColumns.of(as_table(data)).drawn(np.zeros((2, 4, 4), np.uint8), np.arange(2), np.array([0]), np.array([1]))
+    assert seen == [{1}, {1}] and blas_threads() == {2}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

@@ -62,7 +62,7 @@ def test_the_score_is_that_of_loops_over_all_states(dag: DAG, seed: int, k: int)
     by_hand, posterior = cheeseman_stutz(*by_hand_of(latent, levels, tables, shares))
     assert found == pytest.approx(by_hand, abs=1e-7)
     drawn = np.zeros((k, levels.shape[1]), np.uint8)
-    in_turns(draw, layout, tables, shares, np.full(levels.shape[1], 0.5), drawn, np.zeros(1, np.int64))
+    in_turns(draw, tuple(layout), tables, shares, np.full(levels.shape[1], 0.5), drawn, np.zeros(1, np.int64))
     medians = layout.level[(posterior.cumsum(axis=1) < 0.5).sum(axis=1)].T
     np.testing.assert_array_equal(drawn, medians)
 

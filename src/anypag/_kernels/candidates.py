@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from anypag._kernels.patience import FEW, njit, patient
+from anypag._kernels.patience import EDGES, njit, patient
 
 
 @njit(cache=True, nogil=True)
@@ -387,7 +387,7 @@ def _bring_together(correlation, columns, nodes, entries, x, y, is_single, near)
     near[n + 1, n] = row_y[columns[x]]
 
 
-@patient(lists=1_000, nogil=True)
+@patient(lists=4_000, nogil=True)
 def best_sets(correlation, order, place, edges, rule, room, best):
     """Continues the search for the best set of every edge. Returns how many sets were tried, at most `room`.
 
@@ -534,7 +534,7 @@ def _least_square(squares, count):
     return min(first, second)
 
 
-@patient(lists=FEW, nogil=True)
+@patient(lists=EDGES, nogil=True)
 def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, found):
     """Writes for every edge the node that gives the largest p-value as condition set. Returns how many questions were
     answered. The candidates are the neighbours of the ends x and y (pools of radius 1) in the edge's biconnected block.

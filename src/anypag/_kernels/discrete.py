@@ -48,9 +48,8 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
 @njit(cache=True, nogil=True)
 def _combine(before, column, step, after):
     """Adds a column to the combination number of each row; the columns before it have `step` combinations."""
-    factor = np.uint32(step)
-    for row in range(len(column)):
-        after[row] = np.uint32(before[row]) + np.uint32(column[row]) * factor
+    np.multiply(column, after.dtype.type(step), after)
+    np.add(before, after, after)
 
 
 @njit(cache=True, nogil=True)
@@ -192,7 +191,8 @@ def _matrix_sums(counts, n):
     W² and W³; Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. A level without rows adds nothing.
     """
     k1, k2, k3, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for count in counts:
+    for whole in counts:
+        count = float(whole)  # Python is slower with numpy's numbers
         share = count / (count + 1.0)
         k1 += share * count
         k2 += share * share * count
@@ -206,7 +206,8 @@ def _matrix_sums(counts, n):
     trace_3 = s3 - 3.0 * k3 / n + 3.0 * k1 * k2 / (n * n) - k1 * k1 * k1 / (n * n * n)
     squares, cubes, entries, beside, ends, middle = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     rest = k2 / (n * n) - n * mean * mean
-    for count in counts:
+    for whole in counts:
+        count = float(whole)
         weight = 1.0 / (count + 1.0)
         share = weight * count
         taken = 2.0 * share / n - mean
@@ -529,7 +530,7 @@ def _answer(table, members, levels, widths, questions, places, most_binary, fami
             statistics[i], freedoms[i] = _of_levels(table, known, *of_two, family, margins)
 
 
-@patient(lists=FEW, nogil=True)  # `cells` and the number of queries bound the work
+@patient(table=10_000, lists=FEW, nogil=True)  # `cells` and the number of queries bound the work
 def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, answers):
     """Writes the statistic of each query, and its degrees of freedom or cumulants.
 

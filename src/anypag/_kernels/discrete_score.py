@@ -7,11 +7,12 @@ from the score; `table[v]` holds the level (0, 1, ...) of column v in each row; 
 of levels of each column. F of a set is cached in `keys` and `values`.
 
 Hidden causes with a few levels: `fit` runs EM over their unknown levels, `draw` draws these levels. These functions
-read the arrays of a `Layout` (`scores.latent`). A joint state s gives every hidden cause h a level, `level[s, h]`.
-Cause h has `sizes[h]` levels. Children c with the same hidden causes form a family, `family[c]`. In state s the causes
-of family f have the combination of levels with the number `part[f, s]`, from 0 to `n_parts[f]` - 1. The table of child
-c has `n_rows[c]` rows, one for each combination of levels of its parents and hidden causes. A row has `n_levels[c]`
-cells, one for each level of c. Row r of the data in state s is in cell `cell[c, r] + part[f, s] * n_levels[c]`.
+read the arrays of a `Layout` (`scores.latent`) as a tuple. A joint state s gives every hidden cause h a level,
+`level[s, h]`. Cause h has `sizes[h]` levels. Children c with the same hidden causes form a family, `family[c]`. In
+state s the causes of family f have the combination of levels with the number `part[f, s]`, from 0 to `n_parts[f]` - 1.
+The table of child c has `n_rows[c]` rows, one for each combination of levels of its parents and hidden causes. A row
+has `n_levels[c]` cells, one for each level of c. Row r of the data in state s is in cell `cell[c, r] + part[f, s] *
+n_levels[c]`.
 """
 
 import math
@@ -31,6 +32,9 @@ _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]
 COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64)"
 ADDING = f"float64({_DATA}, int64, int64[::1], int64, int64[::1], int64, float64[::1], int64[::1])"
 REMOVING = f"float64({_DATA}, int64, int64[::1], int64, float64[::1], int64[::1])"
+_TABLE, _LIST, _REALS = "int64[:, ::1]", "int64[::1]", "float64[:, ::1]"
+_LAYOUT = f"Tuple(({_TABLE}, {_LIST}, {_TABLE}, {_LIST}, {_LIST}, {_LIST}, {_TABLE}, {_LIST}))"
+_FITTED = f"{_REALS}, {_REALS}, {_REALS}, float64[::1], {_LIST}, float64[::1], {_LIST}"
 
 
 @njit(cache=True, nogil=True)
@@ -76,7 +80,13 @@ def _sorted(code, cells):
 def _counted(table, numbers, nodes, k, room):
     n_rows = table.shape[1]
     room[0] -= n_rows * (k + 3) + 500
-    chosen = np.sort(nodes[:k])  # sorted, so that sums are the same to the bit in any order of the set
+    chosen = nodes[:k].copy()  # sorted, so that sums are the same to the bit in any order of the set
+    for x in range(1, k):  # by insertion: numba's own sort takes a second and more to compile
+        v, y = chosen[x], x
+        while y > 0 and chosen[y - 1] > v:
+            chosen[y] = chosen[y - 1]
+            y -= 1
+        chosen[y] = v
     cells = 1.0
     for x in range(k):
         cells *= numbers[LEVELS_AT + chosen[x]]
@@ -209,12 +219,12 @@ BLOCK = 128  # rows that EM takes at once, so that loops over them are vectorise
 @njit(cache=True, nogil=True)
 def _arrays(layout, shares):
     """The prior probability of each joint state, and space for what `_joint` writes."""
-    families, states = len(layout.part), len(layout.level)
-    prior = np.ones(states)
-    for s in range(states):
+    _, _, part, n_parts, _, _, level, _ = layout
+    prior = np.ones(len(level))
+    for s in range(len(level)):
         for h in range(len(shares)):
-            prior[s] *= shares[h, layout.level[s, h]]
-    factor, joint = np.empty((families, layout.n_parts.max(), BLOCK)), np.empty((states, BLOCK))
+            prior[s] *= shares[h, level[s, h]]
+    factor, joint = np.empty((len(part), n_parts.max(), BLOCK)), np.empty((len(level), BLOCK))
     return prior, factor, joint, np.empty(BLOCK), np.empty(BLOCK)
 
 
@@ -223,7 +233,7 @@ def _joint(layout, first, rows, tables, prior, factor, joint, whole, scale):
     """Writes, for a block of rows, the joint probability of each state and row (`joint`: states, rows), its sums over
     the states (`whole`), and the logarithm of the number by which both were divided against underflow (`scale`).
     """
-    cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
+    cell, family, part, n_parts, _, n_levels, _, _ = layout
     factor[:] = 1.0
     for c in range(len(cell)):
         for k in range(n_parts[family[c]]):
@@ -249,11 +259,12 @@ def _joint(layout, first, rows, tables, prior, factor, joint, whole, scale):
 @njit(cache=True, nogil=True)
 def _joint_by_logarithms(layout, row, tables, prior, joint):
     """As `_joint` for one row, if products underflow. Returns the sum and the logarithm of the scale."""
+    cell, family, part, _, _, n_levels, _, _ = layout
     highest = -np.inf
     for s in range(len(prior)):
         joint[s] = math.log(prior[s])
-        for c in range(len(layout.cell)):
-            place = layout.cell[c, row] + layout.part[layout.family[c], s] * layout.n_levels[c]
+        for c in range(len(cell)):
+            place = cell[c, row] + part[family[c], s] * n_levels[c]
             joint[s] += math.log(tables[c, place])
         highest = max(highest, joint[s])
     whole = 0.0
@@ -266,7 +277,7 @@ def _joint_by_logarithms(layout, row, tables, prior, joint):
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
     """Adds all rows from `stand[1]` on to `counts`, `expected` and `value[0]` (see `fit`). Returns whether done."""
-    cell, family, part, n_parts, n_levels = layout.cell, layout.family, layout.part, layout.n_parts, layout.n_levels
+    cell, family, part, n_parts, _, n_levels, _, _ = layout
     prior, factor, joint, whole, scale = _arrays(layout, shares)
     if stand[1] == 0:
         counts[:] = 0.0
@@ -277,7 +288,7 @@ def _expected(layout, weight, tables, shares, counts, expected, stand, value, ro
             return False
         first = stand[1]
         rows = min(BLOCK, len(weight) - first)
-        room[0] -= 4 * rows * len(prior) * (len(layout.part) + len(layout.cell) + 2)
+        room[0] -= 4 * rows * len(prior) * (len(part) + len(cell) + 2)
         stand[1] += rows
         _joint(layout, first, rows, tables, prior, factor, joint, whole, scale)
         for r in range(rows):
@@ -338,7 +349,7 @@ def _completed(counts, fitted, n_rows, n_levels, prior):
     return value
 
 
-@njit(cache=True, nogil=True)
+@njit(f"boolean({_LAYOUT}, float64[::1], float64, int64, {_FITTED})", cache=True, nogil=True)
 def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, value, room):
     """Improves tables and shares by EM. Returns whether EM is done; `value[0]` is then the score of Cheeseman & Stutz
     (1996), M - C + L. M and C are log marginal likelihood and log-likelihood of the rows completed with expected hidden
@@ -348,13 +359,13 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
     counts of cells and of joint states so far; `stand`: sweep and row, zeros at first; `value`: L of this sweep
     so far, and L of the sweep before, -inf at first; `room`: see `anypag.threads`. `tables` and all after it change.
     """
-    n_rows, n_levels, sizes = layout.n_rows, layout.n_levels, layout.sizes
+    _, _, _, _, n_rows, n_levels, level, sizes = layout
     hidden_counts = np.empty_like(shares)  # the expected number of rows for each level of each hidden cause
     while _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
         hidden_counts[:] = 0.0
         for s in range(len(expected)):
             for h in range(len(sizes)):
-                hidden_counts[h, layout.level[s, h]] += expected[s]
+                hidden_counts[h, level[s, h]] += expected[s]
         if stand[0] == sweeps - 1 or value[0] - value[1] < 0.5:
             for c in range(len(n_rows)):
                 value[0] += _completed(counts[c], tables[c], n_rows[c], n_levels[c], ess / (n_rows[c] * n_levels[c]))
@@ -367,16 +378,17 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(f"boolean({_LAYOUT}, {_REALS}, {_REALS}, float64[::1], uint8[:, ::1], {_LIST}, {_LIST})", cache=True, nogil=True)
 def draw(layout, tables, shares, uniform, drawn, stand, room):
     """Draws hidden causes of rows from `stand[0]` on; writes levels to `drawn` (h, rows). False if room ran out."""
+    cell, _, part, _, _, _, level, _ = layout
     prior, factor, joint, whole, scale = _arrays(layout, shares)
     while stand[0] < len(uniform):
         if room[0] < 0:
             return False
         first = stand[0]
         rows = min(BLOCK, len(uniform) - first)
-        room[0] -= 4 * rows * len(prior) * (len(layout.part) + len(layout.cell) + 2)
+        room[0] -= 4 * rows * len(prior) * (len(part) + len(cell) + 2)
         stand[0] += rows
         _joint(layout, first, rows, tables, prior, factor, joint, whole, scale)
         for r in range(rows):
@@ -384,6 +396,6 @@ def draw(layout, tables, shares, uniform, drawn, stand, room):
             while chosen < len(prior) - 1 and upto < uniform[first + r] * whole[r]:
                 chosen += 1
                 upto += joint[chosen, r]
-            for h in range(layout.level.shape[1]):
-                drawn[h, first + r] = layout.level[chosen, h]
+            for h in range(level.shape[1]):
+                drawn[h, first + r] = level[chosen, h]
     return True

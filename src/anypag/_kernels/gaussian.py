@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from anypag._kernels.patience import njit, patient
+from anypag._kernels.patience import FEW, njit, patient
 
 LEAST = 1e-12  # a pivot below this share of its diagonal means that a matrix is singular
 
@@ -346,7 +346,7 @@ def _trace(block, width_z, width_x, width_y, tolerance):
     return total
 
 
-@njit(cache=True, nogil=True)
+@patient(table=900, lists=FEW, nogil=True)  # 30 columns or fewer: the work of a question grows with their cube
 def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
     """Writes the likelihood-ratio statistics of independence of two blocks of Gaussian columns given other blocks.
 

@@ -8,10 +8,9 @@ Python until one of these is true:
 - numba is not imported yet, and all kernels together have spent `BEFORE_NUMBA` seconds;
 - numba is imported, and this kernel has spent `LOADING` seconds (if it can be loaded from disk) or `PATIENCE` seconds
   (if it has to be compiled);
-- it gets an array with more numbers than its limits (`SMALL` by default). A call cannot be interrupted, so one that
-  might take long must not start as Python. For the same reason only a kernel whose work is bounded by the size of its
-  arguments or by `room` (see `anypag.threads`) may be patient;
-- one of its arguments is a kernel that does not, or no longer, run as plain Python.
+- it gets an array with more numbers than its limits (`SMALL` and `SHORT` by default). A call cannot be interrupted, so
+  one that might take long must not start as Python. For the same reason only a kernel whose work is bounded by the size
+  of its arguments or by `room` (see `anypag.threads`) may be patient.
 
 So no process takes much more than twice the time that the better of plain Python and compiled code takes. Both give the
 same results to the bit: no patient kernel is compiled with relaxed arithmetic, and functions of `math` are the same C
@@ -44,10 +43,15 @@ BEFORE_NUMBA = 0.4
 LOADING = 0.004
 A_WHILE = 1.0
 """Seconds of compiling after which a message tells the user that kernels are compiled."""
-SMALL = 10_000
-"""The most numbers in an array for plain Python: as many as a table of all pairs of 100 nodes has."""
+SMALL = 40_000
+"""The most numbers in a table for plain Python: as many as a table of all pairs of 200 nodes has."""
+SHORT = 10_000
+"""The same limit for one-dimensional arrays."""
+EDGES = 2_000
+"""The same for kernels that go through the edges of a graph, each listed from both ends. With 50 nodes or more all but
+dense graphs have fewer: 112 nodes then take 0.5 s at first use, where compiling for them took 10 s."""
 FEW = 500
-"""The same limit for one-dimensional arrays of kernels with quadratic time: 250 edges, each listed from both ends."""
+"""The same for kernels with quadratic time, and for questions that take long."""
 INNER = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Numba's options for kernels that only kernels call."""
 
@@ -123,7 +127,7 @@ def _is_off() -> bool:
     return os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 
-def patient(table: int = SMALL, lists: int = SMALL, **options: Any) -> Callable[[Any], Any]:
+def patient(table: int = SMALL, lists: int = SHORT, **options: Any) -> Callable[[Any], Any]:
     """A decorator to use in place of `@njit(cache=True)`: the kernel starts as plain Python.
 
     Args:
@@ -173,7 +177,8 @@ class Kernel:
         with there.core.compiler_lock.global_compiler_lock:
             if "compiled" in self.__dict__:  # another thread was faster
                 return self.__dict__["compiled"]
-            COMPILING.misses_large |= self._is_missing
+            if self.signature is not None and self._options.get("cache"):  # should be on disk; else it takes seconds
+                COMPILING.misses_large |= not self._has_file()
             made = there.njit(self.signature, **self._options)(self.py_func)
             self.__dict__["compiled"] = made
             return made
@@ -184,7 +189,7 @@ class Kernel:
         return self.compiled.signatures if "compiled" in self.__dict__ else []
 
     def are_small(self, arguments: tuple[Any, ...]) -> bool:
-        """Are all arrays (also in tuples) within the limits, and do all kernels among the arguments run as Python?"""
+        """Are all arrays (also in tuples) within the limits?"""
         for one in arguments:
             if hasattr(one, "ndim"):
                 if one.size > (self.lists if one.ndim == 1 else self.table):
@@ -192,8 +197,6 @@ class Kernel:
             elif isinstance(one, tuple):
                 if not self.are_small(one):
                     return False
-            elif isinstance(one, Kernel) and not one.waits:
-                return False
         return True
 
     def _is_plain_better(self, arguments: tuple[Any, ...]) -> bool:
@@ -209,9 +212,10 @@ class Kernel:
 
     def _timed(self, *arguments: Any) -> Any:
         global _spent
+        known = [one if not isinstance(one, Kernel) else one._plain if one.waits else one.compiled for one in arguments]
         began = time.thread_time()
         try:
-            return self._plain(*[one._plain if isinstance(one, Kernel) else one for one in arguments])
+            return self._plain(*known)
         finally:
             took = time.thread_time() - began
             self.spent += took
@@ -230,11 +234,6 @@ class Kernel:
         folder = numba().njit(cache=True)(self.py_func).stats.cache_path  # compiles nothing
         name = f"{Path(self.py_func.__code__.co_filename).stem}.{self.__name__}-*.nbi"
         return folder is not None and any(Path(folder).glob(name))
-
-    @property
-    def _is_missing(self) -> bool:
-        """Is this a kernel with a signature that is not on disk but should be? Read only within the compiler's lock."""
-        return self.signature is not None and bool(self._options.get("cache")) and not self._has_file()
 
 
 def compile_ahead(file: str) -> None:
@@ -293,12 +292,15 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 @cache
 def numba() -> Any:
     """The compiler, imported at the first call and set up for kernels."""
+    import shutil
+    import tempfile
     import warnings
 
     import numba as there
     import numba.core.event
     from numba.extending import typeof_impl
 
+    config, event = cast(Any, there).config, cast(Any, there).core.event
     # Searches take scores as compiled functions. Numba has called such arguments experimental since 2020.
     warnings.filterwarnings("ignore", "First-class function type feature", there.NumbaExperimentalFeatureWarning)
     typeof_impl.register(Kernel)(lambda kernel, context: there.typeof(kernel.compiled))
@@ -307,13 +309,10 @@ def numba() -> Any:
     try:
         there.njit(cache=True)(_nothing)
     except RuntimeError:  # no folder for the cache can be written
-        _make_folder(there.config)
-    _listen(there.core.event)
-    return there
+        config.CACHE_DIR = tempfile.mkdtemp(prefix="anypag-kernels-")
+        atexit.register(shutil.rmtree, config.CACHE_DIR, ignore_errors=True)
 
-
-def _listen(event: Any) -> None:
-    class Listener(event.Listener):  # type: ignore[misc]
+    class Listener(event.Listener):  # type: ignore[misc, name-defined]
         def on_start(self, _: Any) -> None:
             COMPILING.begin()
 
@@ -321,18 +320,11 @@ def _listen(event: Any) -> None:
             COMPILING.end()
 
     event.register("numba:compile", Listener())
+    return there
 
 
 def _nothing() -> None:
     """A function to compile, to see whether there is a cache folder."""
-
-
-def _make_folder(config: Any) -> None:
-    import shutil
-    import tempfile
-
-    config.CACHE_DIR = tempfile.mkdtemp(prefix="anypag-kernels-")
-    atexit.register(shutil.rmtree, config.CACHE_DIR, ignore_errors=True)
 
 
 @cache

@@ -17,7 +17,7 @@ zeros. `_kernels.pools` says how the code is kept quick to compile.
 
 import numpy as np
 
-from anypag._kernels.patience import FEW, njit, patient
+from anypag._kernels.patience import EDGES, njit, patient
 
 NONE, CIRCLE, ARROW, TAIL = 0, 1, 2, 3
 
@@ -115,7 +115,7 @@ def _key(n, a, b, slot):
     return ((np.int64(min(a, b)) * n + max(a, b)) << 32) | slot
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def check_keys(marks, start, neighbour, slots, lowest):
     """A key for every test that orientation needs: (smaller end of an edge · n + larger end), then 32 bits for the slot
     of a set. For each a–b–c with a and c not adjacent, the edges a–b and b–c are tested given the separating set of a
@@ -155,7 +155,7 @@ def sets_without(members, slots, x, y):
     return z, size
 
 
-@patient(lists=FEW, nogil=True)
+@patient(lists=EDGES, nogil=True)
 def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
     """A *-* B *-* C, A and C not adjacent, B not in their separating set: A *-> B <-* C. B runs from begin to end.
     Threads can work on different ranges of B at once: only columns B of `wanted` are written.
@@ -184,7 +184,7 @@ def rule_0(marks, start, neighbour, slots, members, begin, end, wanted, rows):
     return count
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def rule_0_in_mag(marks, start, neighbour, mag, wanted, rows):
     """R0 if the MAG is known: the arrowheads of every A *-> B <-* C in the MAG with A and C not adjacent."""
     count = 0
@@ -209,7 +209,7 @@ def _is_leg(marks, known, v, u, patterns, first, end, side):
     return False
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
     """Rules about a node V and two of its neighbours, A and B. A pattern is a row of allowed marks (bit m for mark m,
     bit 0 for no edge): at V and A on A–V, at V and B on V–B, at B and A on A–B; then 1 if `known[V, A]` must be true, 2
@@ -249,7 +249,7 @@ def triples(marks, start, neighbour, known, patterns, proposals, wanted, rows):
     return count
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
     """A *-> B <-* C, A *-o D o-* C, A and C not adjacent, D *-o B: D *-> B. With knowledge the marks at D may be
     tails (`other`) instead of circles: then, too, D is no collider between A and C.
@@ -275,7 +275,7 @@ def rule_3(marks, start, neighbour, other, wanted, rows, stand, room):
     return True
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def discriminating_paths(marks, start, neighbour, paths, stand, room):
     """Adds the shortest discriminating paths <D, ..., A, B, C> for every B o-* C, one for each D. Returns all paths. D
     and C are not adjacent, and every node between D and B is a collider on the path and a parent of C. A path is a row
@@ -353,7 +353,7 @@ def _write_path(paths, row, parent, d, b, c):
         v = parent[v]
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def rule_4(marks, start, neighbour, paths, is_in_set, wanted, rows, stand, room):
     """<D, ..., A, B, C> discriminates B: B --> C if B is in the separating set of D and C (`is_in_set`), else
     A <-> B <-> C. `paths` has one path for each D, B and C, but the A of every other such path gets its arrowhead too,
@@ -454,7 +454,7 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
     return found
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def rule_5(marks, start, neighbour, wanted, rows, stand, room):
     """A o-o B, and an uncovered circle path A, C, ..., D, B without edges A–D and B–C: A–B and the path are ---."""
     stamp = np.int64(0)
@@ -505,7 +505,7 @@ def _edge_not_near(marks, start, neighbour, a, b, visited, stamp, room):
     return -1
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def rule_9(marks, start, neighbour, wanted, rows, stand, room):
     """A o-> C, and an uncovered possibly directed path A, B, ..., C with B and C not adjacent: A --> C."""
     stamp = np.int64(0)
@@ -531,7 +531,7 @@ def rule_9(marks, start, neighbour, wanted, rows, stand, room):
     return True
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def rule_10(marks, start, neighbour, wanted, rows, stand, room):
     """A o-> C, B --> C <-- D, uncovered possibly directed paths from A to B and from A to D: A --> C, if the nodes that
     follow A on the two paths, M and W (which may be B and D), are distinct and not adjacent.
@@ -592,7 +592,7 @@ def _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room):
     return np.int64(-1), np.int64(-1)
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def rule_11(marks, start, neighbour, wanted, rows, stand, room):
     """B *-> C --> D, B and D not adjacent, A joined to all three, A o-* D: A --> D. Needed only with knowledge."""
     for a in range(len(marks)):
@@ -634,7 +634,7 @@ def _stamp_leading(marks, start, neighbour, queue, count, leads, stamp, room):
     return count
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def rule_12(marks, start, neighbour, wanted, rows, stand, room):
     """X o-* V, and an uncovered possibly directed path X, V, ..., D, and edges that lead from D back to X: X <-* V. The
     way back is directed, except that one of its edges, U *-> W, needs only its arrowhead. If X were a cause of V, X
@@ -682,7 +682,7 @@ def rule_12(marks, start, neighbour, wanted, rows, stand, room):
     return True
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def not_confounded(marks, start, neighbour, unconfounded, wanted, rows):
     """A <-o B, and no hidden variable is a cause of both: A <-- B."""
     count = 0

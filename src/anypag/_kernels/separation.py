@@ -15,7 +15,7 @@ which each node has a tail towards the next. Two things are impossible:
 
 import numpy as np
 
-from anypag._kernels.patience import FEW, njit, patient
+from anypag._kernels.patience import EDGES, FEW, njit, patient
 
 ARROW, TAIL = 2, 3
 
@@ -161,7 +161,7 @@ def project(start, neighbour, near, far, is_latent, is_selection, observed, mark
     return True
 
 
-@patient(lists=FEW, nogil=True)
+@patient(lists=EDGES, nogil=True)
 def inducing_path(start, neighbour, near, far):
     """The nodes of an inducing path between two non-adjacent nodes of an ancestral graph; empty if there is none. Every
     inner node of such a path is a collider on it and an ancestor of one of its ends.
@@ -318,7 +318,7 @@ def _has_ring(found, count, first, towards, n_before, ready):
     return n_ready < count
 
 
-@patient(lists=FEW)
+@patient(lists=EDGES)
 def contradicted(marks, start, neighbour, rows, is_contradicted, stand, room):
     """Writes which marks (rows `i, j, mark, ...`) contradict others, from row `stand[0]` on. Returns whether done."""
     n = len(marks)

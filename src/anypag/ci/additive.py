@@ -51,7 +51,7 @@ from anypag.data.findings import Singular
 from anypag.data.levels import indicators, starts_of
 from anypag.data.sources.protocol import Needs
 from anypag.data.table import Kind, Missing, Table, as_table
-from anypag.threads import map_in_threads, slices
+from anypag.threads import map_in_threads, single_blas, slices
 
 if TYPE_CHECKING:
     from anypag.scores.mixed import MixedScore
@@ -110,7 +110,8 @@ class Additive(DataTest):
         if not ready.has_gaps:
             self._keep_some_rows(table)
         by_name = table.take(sorted(table.names))
-        self.basis = Basis.of(by_name, largest_set(len(table.names), max_r), threads)
+        with single_blas:
+            self.basis = Basis.of(by_name, largest_set(len(table.names), max_r), threads)
         self._store_by_name()
 
     @classmethod

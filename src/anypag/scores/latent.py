@@ -83,13 +83,13 @@ class LatentScore:
         found = np.array([np.arange(rows) % size for size in dag.n_levels], np.uint8).reshape(-1, rows)
         found = found if hidden is None else hidden.copy()
         for group in (group for group in dag.components() if dag.children[group].any()):
-            component, uniform = dag.with_only(group), np.asarray(random.random(rows), np.float64)
+            uniform, component = np.asarray(random.random(rows), np.float64), dag.with_only(group)
             if self._is_too_large(component):
                 continue
             fitted = self._fit(component, None if hidden is None else hidden[group], SWEEPS)
             drawn, stand = np.zeros((len(group), rows), np.uint8), np.zeros(1, np.int64)
-            given = self._layout(component), fitted.tables, fitted.shares, uniform
-            in_turns(draw, *given, drawn, stand, look=self._look)
+            data = tuple(self._layout(component)), fitted.tables, fitted.shares
+            in_turns(draw, *data, uniform, drawn, stand, look=self._look)
             for h, column in zip(group, drawn, strict=True):
                 if dag.children[h].any() and (column != column[0]).any():
                     found[h] = column
@@ -137,7 +137,7 @@ class LatentScore:
 
         counts, expected = np.empty_like(tables), np.empty(len(layout.level))
         stand, value = np.zeros(2, np.int64), np.array([0.0, -np.inf])
-        data = (layout, weight, self._discrete.ess, sweeps, tables, shares)
+        data = (tuple(layout), weight, float(self._discrete.ess), sweeps, tables, shares)
         in_turns(fit, *data, counts, expected, stand, value, look=self._look)
         return Fit(float(value[0]), tables, shares)
 

@@ -24,6 +24,7 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import NodeSet, members
 from anypag.graphs.text import quote
+from anypag.threads import single_blas
 
 SEED = 0xEFF
 STOP = 1e-4  # a fit ends when a sweep over the nodes changes no number by more than this, in units of correlations
@@ -106,7 +107,8 @@ class LinearColumns:
         ratio = self.scale[y] / self.scale[x][:, None]
         found = np.full((len(graphs), len(x), len(y)), np.nan)
         for k, (diagram, number) in enumerate(zip(graphs, numbers.tolist(), strict=True)):
-            covariance = self._covariance_drawn(np.random.default_rng([SEED, number]))
+            with single_blas:
+                covariance = self._covariance_drawn(np.random.default_rng([SEED, number]))
             hide = None if hidden is None else hidden.of(k, self.node, number)
             effects = total_effects_of(diagram, self.node, covariance, is_set, hide)
             if effects is not None:

@@ -215,12 +215,12 @@ def robustness_value(partial_r2: float, freedom: float, level: float | None = No
     >>> round(r2, 3), round(robustness_value(r2, 783), 3), round(robustness_value(r2, 783, 0.95), 3)
     (0.022, 0.139, 0.076)
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit  # quantiles of Student's t; scipy.stats takes 0.25 s to load
 
     if partial_r2 >= 1:
         return 1.0
     whole = sqrt(partial_r2 / (1 - partial_r2))
-    spent = 0.0 if level is None else float(t.ppf((1 + level) / 2, max(freedom - 1, 1))) / sqrt(max(freedom - 1, 1))
+    spent = 0.0 if level is None else float(stdtrit(max(freedom - 1, 1), (1 + level) / 2)) / sqrt(max(freedom - 1, 1))
     left = whole - spent
     if left <= 0:
         return 0.0

@@ -61,9 +61,9 @@ class WithError(NamedTuple):
     freedom: float
 
     def interval(self, level: float) -> tuple[float, float]:
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
-        reach = float(t.ppf((1 + level) / 2, self.freedom)) * self.error
+        reach = float(stdtrit(self.freedom, (1 + level) / 2)) * self.error
         return self.value - reach, self.value + reach
 
 

@@ -16,7 +16,6 @@ from typing import Self
 
 import numpy as np
 
-from anypag._kernels.patience import compile_ahead
 from anypag.catalogue import METHODS
 from anypag.graphs.base import Marks
 from anypag.search.algorithm import Algorithm
@@ -100,7 +99,7 @@ def _tested(state: AutoState, problem: Problem, tick: Tick) -> tuple[AutoState, 
 
 def _ordered(state: AutoState, problem: Problem, tick: Tick) -> tuple[BayesState, StepInfo]:
     """Settles one order. After the last order, scores the graphs to start from; the best of them becomes the answer."""
-    compile_ahead("mag_chain")
+    bayes.compile_beside_orders(problem)
     orders = settle_next(state.orders, problem, tick)
     settled = replace(state, orders=orders)
     after = _scored(settled, problem, tick) if orders.all_settled else settled

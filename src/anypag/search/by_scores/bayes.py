@@ -196,7 +196,7 @@ def init(problem: Problem) -> BayesState:
 def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[BayesState, StepInfo]:
     tests: dict[int, int] = {}
     if state.phase == "orders":
-        compile_ahead("mag_chain")
+        compile_beside_orders(problem)
         orders = settle_next(state.orders, problem, tick)
         phase = "tests" if orders.all_settled else "orders"
         after = replace(with_orders(state, orders, problem, tick), phase=phase)
@@ -206,6 +206,13 @@ def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[Bay
         make = {"cooling": _cool, "hidden causes": _find_hidden, "sampling": _sample}[state.phase]
         after = make(state, problem, tick)
     return after, info_of(state.phase, state, after, tests)
+
+
+def compile_beside_orders(problem: Problem) -> None:
+    """Starts processes that compile what comes after the orders."""
+    compile_ahead("mag_chain")
+    if isinstance(problem.score_in_order, DiscreteScore):  # much of it comes after the chains: EM for hidden columns
+        compile_ahead("discrete_score")
 
 
 def _tested(state: BayesState, problem: Problem, tick: Tick) -> tuple[BayesState, dict[int, int]]:
