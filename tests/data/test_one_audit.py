@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -190,3 +191,65 @@ def test_conditions_in_blocks_are_seen_in_units_of_any_size(unit: float) -> None
     numbers = np.random.default_rng(0).normal(size=(3, 200)) + 2.0 * (condition == "drug")
     table = {**dict(zip("abc", numbers * unit, strict=True)), "arm": condition}
     assert "conditions" in problems(ap.audit(table))
+
+
+def sorted_rows(gap: bool = False) -> pd.DataFrame:
+    """Three columns with fractions and few enough different rows for a table of counts, sorted by the first."""
+    random = np.random.default_rng(0)
+    x = np.round(random.normal(size=400), 1)
+    y = np.round(x + random.normal(size=400), 1)
+    frame = pd.DataFrame({"x": x, "y": y, "z": np.round(y + random.normal(size=400))}).sort_values(["x", "y", "z"])
+    frame = frame.reset_index(drop=True)
+    frame.loc[frame.index % 11 == 0, "y"] = np.nan if gap else 0.5
+    return frame
+
+
+def counts_of(frame: pd.DataFrame) -> Any:
+    return ap.counted(frame.groupby(list(frame), dropna=False, sort=True).size().reset_index(name="n"), "n")
+
+
+def engine_of(frame: pd.DataFrame) -> Any:
+    pytest.importorskip("pyarrow")
+    return pytest.importorskip("duckdb").from_df(frame)
+
+
+WAYS: list[dict[str, Any]] = [
+    *({"test": test} for test in ("auto", "fisherz", "mixed", "additive", "gcm")),
+    *({"test": test, "missing": "pairwise"} for test in ("fisherz", "mixed", "additive")),
+    {"transform": "normal-scores"},
+    {"transform": "normal-scores", "test": "mixed", "missing": "drop"},
+    {"kinds": {"z": "ordinal"}},
+]
+
+
+@pytest.mark.parametrize("options", WAYS, ids=str)
+@pytest.mark.parametrize("source", [counts_of, engine_of])
+def test_a_source_without_order_has_none_after_its_rows_were_pulled(source: Any, options: dict[str, Any]) -> None:
+    frame = sorted_rows(gap="missing" in options)
+    in_memory, audit = audit_of(frame, **options), audit_of(source(frame), **options)
+    assert "order" in problems(in_memory) and in_memory.unchecked == ()
+    assert "order" not in problems(audit) and audit.unchecked == audit_of(source(sorted_rows())).unchecked
+    assert {item.about for item in audit.unchecked} == set(in_memory.checked) - set(audit.checked)
+    assert {"repeated rows", "several conditions in one table", "rows in time order"} == {
+        item.about for item in audit.unchecked
+    }
+
+
+@pytest.mark.parametrize("source", [counts_of, engine_of])
+def test_resamples_and_pooled_sets_keep_what_their_source_lacks(source: Any) -> None:
+    frame = sorted_rows()
+    lacked = audit_of(source(frame)).unchecked
+    resampled = ap.bootstrap(source(frame), n=2, method="icd", max_r=0, seed=0)
+    assert "order" not in problems(resampled.audit) and resampled.audit.unchecked == lacked
+    together = ap.learn(ap.pooled({"a": source(frame), "b": frame}), method="icd", max_r=0).audit
+    assert together is not None and together.unchecked == lacked
+    assert as_table(source(frame)).take(["x", "z"]).complete().lacks.keys() == {"order"}
+
+
+@pytest.mark.parametrize("times", [1, 5])
+def test_counts_from_an_engine_name_the_engine(times: int) -> None:
+    """Even if every row of the table is different, so that every count is 1."""
+    frame = pd.DataFrame([*product(range(3), repeat=3)] * times, columns=list("abc"))
+    by_counts, by_sums = (audit_of(engine_of(frame), test=test) for test in ("permutation", "fisherz"))
+    assert {item.reason for item in by_counts.unchecked} == {"an engine keeps no order of rows"}
+    assert by_counts.unchecked == by_sums.unchecked

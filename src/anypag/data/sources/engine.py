@@ -191,12 +191,12 @@ class EngineTable(ThroughRows):
         if found is None:
             return None
         given = {name: kind for name, kind in self.given_kinds.items() if name in chosen}
-        return CountedTable.of(found[0].with_kinds(given).with_findings(self.read), found[1])
+        return CountedTable.of(replace(found[0].with_kinds(given), read=self.read, lacks=self.lacks), found[1])
 
     def rows(self) -> Table:
         self.require_few_rows()
         pulled = as_table(self.engine.frame.collect().to_native(), kinds=self.given_kinds)
-        return pulled.with_findings(self.read)
+        return replace(pulled, read=self.read, lacks=self.lacks)
 
     def require_few_rows(self) -> None:
         """Raises a `DataError` if there are too many rows to pull them."""

@@ -145,7 +145,7 @@ class ThroughRows:
         return self
 
     @property
-    def lacks(self) -> dict[Lacked, str]:
+    def lacks(self) -> Mapping[Lacked, str]:
         return {}
 
     def normal_scores(self) -> Table:
