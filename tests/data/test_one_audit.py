@@ -17,7 +17,7 @@ from anypag.ci.resolve import resolve_test
 from anypag.data import as_table
 from anypag.data.findings import Audit
 from anypag.data.sources.file import FileTable
-from anypag.errors import DataError
+from anypag.errors import DataError, ParameterError
 from numpy_card import NumpyCard
 
 pytestmark = pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
@@ -253,3 +253,79 @@ def test_counts_from_an_engine_name_the_engine(times: int) -> None:
     by_counts, by_sums = (audit_of(engine_of(frame), test=test) for test in ("permutation", "fisherz"))
     assert {item.reason for item in by_counts.unchecked} == {"an engine keeps no order of rows"}
     assert by_counts.unchecked == by_sums.unchecked
+
+
+def said_by_learn(data: Any, **options: Any) -> Audit:
+    """The audit of a search by tests with the same options; an unusable table has it in its error."""
+    try:
+        found: Any = ap.learn(data, method="icd", max_r=1, **options).audit
+    except DataError as error:
+        found = error.audit
+    assert isinstance(found, Audit)
+    return found
+
+
+def in_memory(frame: pd.DataFrame) -> Any:
+    return frame
+
+
+def weighted(frame: pd.DataFrame) -> Any:
+    return ap.weighted(frame.assign(w=np.arange(len(frame)) % 3 + 0.5), "w")
+
+
+def in_a_file(frame: pd.DataFrame, tmp_path: Path) -> Path:
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    return tmp_path / "table.csv"
+
+
+TABLES: dict[str, pd.DataFrame] = {
+    "sorted": sorted_rows(),
+    "gaps": sorted_rows(gap=True),
+    "copies": sorted_rows().assign(again=lambda rows: rows["x"], same=1.0, total=lambda rows: rows["x"] + rows["y"]),
+    "levels": pd.DataFrame([*product(range(3), repeat=3)] * 15, columns=list("abc")).assign(
+        d=lambda rows: 2 - rows["a"]
+    ),
+    "mixed": sorted_rows().assign(level=lambda rows: rows.index % 3),
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"missing": "pairwise"}, {"kinds": {"z": "ordinal"}}], ids=str)
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("source", [in_memory, counts_of, weighted, engine_of, "file", "large file", "larger file"])
+def test_an_audit_says_what_a_search_with_the_default_test_says(
+    source: Any, table: str, options: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame, options = TABLES[table], {"kinds": {"c": "ordinal"}} if table == "levels" and "kinds" in options else options
+    if source != "file":
+        monkeypatch.setattr("anypag.data.sources.door.MOST_LOOKED_AT", 0)
+    if source == "larger file":
+        monkeypatch.setattr("anypag.data.sources.file.LARGE_FILE", 0)
+    made = in_a_file(frame, tmp_path) if isinstance(source, str) else source(frame)
+    is_refused = (source is weighted and "missing" in options) or (
+        source == "larger file" and "kinds" not in options and table in ("levels", "mixed")
+    )
+    if is_refused:
+        with pytest.raises(DataError, match=r"counts all rows alike|is larger than 0 MB"):
+            ap.learn(made, method="icd", max_r=1, **options)
+    else:
+        assert ap.audit(made, max_r=1, **options) == said_by_learn(made, **options)
+
+
+def test_a_file_that_auto_refuses_is_audited_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = in_a_file(TABLES["mixed"], tmp_path)
+    whole = ap.audit(path)
+    monkeypatch.setattr("anypag.data.sources.door.MOST_LOOKED_AT", 0)
+    monkeypatch.setattr("anypag.data.sources.file.LARGE_FILE", 0)
+    assert ap.audit(path) == whole
+
+
+def test_the_audit_of_a_test_is_its_own() -> None:
+    matrix = ap.FisherZ.from_covariance(np.cov(np.random.default_rng(0).normal(size=(300, 3)).T), 300)
+    assert ap.audit(matrix) == said_by_learn(matrix) and ap.audit(matrix).unchecked
+    with pytest.raises(ParameterError, match="'missing' must be left out"):
+        ap.audit(matrix, missing="drop")
+
+
+def test_an_audit_of_pooled_sets_says_what_a_search_says() -> None:
+    sets = ap.pooled({"a": TABLES["copies"].drop(columns="total"), "b": TABLES["copies"].drop(columns="total") + 1})
+    assert ap.audit(sets, max_r=1) == said_by_learn(sets)

@@ -164,7 +164,7 @@ def test_everything_is_found_in_one_pass() -> None:
 
 
 def test_kinds_come_with_reasons() -> None:
-    data = {"sex": X, "age": RNG.integers(0, 90, size=N), "size": A, "city": ["B", "C"] * (N // 2), "yes": X > 0}
+    data = {"sex": X, "age": RNG.integers(0, 90, size=N), "size": A, "city": ["B", "C"] * (N // 2), "yes": Y > 0}
     kinds = {item.name: (item.kind, item.reason) for item in audit(data).kinds}
     assert kinds == {
         "sex": ("discrete", "whole numbers, 2 different ones"),

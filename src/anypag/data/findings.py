@@ -127,9 +127,14 @@ class Audit:
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
     @property
+    def stand_ins(self) -> tuple[Finding, ...]:
+        """The warnings that one of two equal columns stands for both."""
+        return tuple(finding for finding in self.findings if finding.problem == STANDS_FOR_BOTH)
+
+    @property
     def copies(self) -> dict[str, str]:
         """{copy: the column that stands for both}, from the warnings about equal columns."""
-        return {one.columns[1]: one.columns[0] for one in self.findings if one.problem == STANDS_FOR_BOTH}
+        return {one.columns[1]: one.columns[0] for one in self.stand_ins}
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -139,6 +144,10 @@ class Audit:
     def with_stand_ins(self) -> Audit:
         """The audit with warnings in place of errors about equal columns: the first stands for both."""
         return replace(self, findings=Audit.of(map(_standing_in, self.findings)).findings)
+
+    def with_findings(self, found: Iterable[Finding]) -> Audit:
+        """The audit with further findings, which come first among those of the same severity."""
+        return replace(self, findings=Audit.of([*found, *self.findings]).findings)
 
     @property
     def rows_left_out(self) -> int:

@@ -191,6 +191,9 @@ class Table:
     def _complete(self) -> Table:
         return self.take_rows(np.logical_not(np.isnan(self.values).any(axis=1)))
 
+    def settled(self) -> Table:
+        return self
+
     def within_sets(self) -> Table:
         """The table for checks within each data set (see `Pooled`): this table, because it is one data set."""
         return self

@@ -178,9 +178,15 @@ class Audited(NamedTuple):
 
 
 def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | None = None) -> Audited:
-    """The audit of a source for a test, with all errors. It ends early if no usable column or too few rows are left."""
+    """The audit of a source for a test, with all errors. It ends early if no usable column or too few rows are left.
+    Counts of rows are read for a test of levels, if there are few enough; rows in memory for `missing="pairwise"`.
+    """
     require(needs.missing in ("error", "drop", "pairwise"), "missing", "'error', 'drop' or 'pairwise'", needs.missing)
     require(needs.singular in ("error", "keep"), "singular", "'error' or 'keep'", needs.singular)
+    if needs.takes == "discrete":
+        source = source.groups() or source
+    elif needs.missing == "pairwise":
+        source = source.rows()
     kinds, found = _kinds(source.raw), [*source.read, *columns.date_findings(source.raw)]
     if needs.takes != "any":
         found += columns.fit_findings(source.raw, needs.takes)

@@ -86,12 +86,11 @@ class FileTable(ThroughRows):
         labels = self.labels[i]
         return self.sample().kinds[i] if labels is None else infer_kind(np.empty(0), labels)
 
-    def with_settled_kinds(self) -> FileTable | Table:
-        """The table in memory, with kinds inferred from all rows; this object if the file is too large for that.
-        DataError if the file is too large and its first rows show discrete columns.
-        """
-        if self.path.stat().st_size <= LARGE_FILE:
-            return self.rows()
+    def settled(self) -> Self | Table:
+        return self.rows() if self.path.stat().st_size <= LARGE_FILE else self
+
+    def refuse_levels(self) -> None:
+        """DataError if the first rows show discrete columns."""
         discrete = [name for name, kind in zip(self.names, self.kinds, strict=True) if kind == "discrete"]
         if discrete:
             raise DataError(
@@ -100,7 +99,6 @@ class FileTable(ThroughRows):
                 f"the columns continuous ({Option('kinds')}). If all rows fit into memory, choose "
                 f"{Option('test', 'permutation')} or {Option('test', 'mixed')}, which read the whole file."
             )
-        return self
 
     def take(self, names: Sequence[str]) -> Self:
         require_columns(names, self.names)

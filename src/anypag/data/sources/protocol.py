@@ -107,6 +107,9 @@ class Source(Protocol):
     def complete(self) -> Source:
         """The rows without gaps."""
 
+    def settled(self) -> Source:
+        """The source with kinds inferred from all rows, if that needs not too much memory."""
+
     def normal_scores(self) -> Source:
         """The source with normal scores in place of the values of its continuous columns."""
 
@@ -147,6 +150,9 @@ class ThroughRows:
     @property
     def lacks(self) -> Mapping[Lacked, str]:
         return {}
+
+    def settled(self) -> Self | Table:
+        return self
 
     def normal_scores(self) -> Table:
         return self.rows().normal_scores()
