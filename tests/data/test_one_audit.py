@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ def test_a_table_in_an_engine_has_the_same_checks_but_those_of_order(monkeypatch
     assert "code" in problems(there) and there.kinds == here.kinds
     monkeypatch.setattr("anypag.data.sources.engine_queries.GLANCE", 100)
     (code,) = [finding for finding in audit_of(duckdb.from_df(frame)).findings if finding.problem == "code"]
-    assert code.message.startswith("In the first 100 of 300 rows: Column 'age' holds -999 (2 times")
+    assert code.message.startswith("Column 'age' holds -999 (6 times")
 
 
 def test_a_card_answers_for_a_table_in_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,3 +330,64 @@ def test_the_audit_of_a_test_is_its_own() -> None:
 def test_an_audit_of_pooled_sets_says_what_a_search_says() -> None:
     sets = ap.pooled({"a": TABLES["copies"].drop(columns="total"), "b": TABLES["copies"].drop(columns="total") + 1})
     assert ap.audit(sets, max_r=1) == said_by_learn(sets)
+
+
+def long_table(n: int = 4000) -> pd.DataFrame:
+    """Columns of numbers; in the last rows, one has a code, one a gap beside it, and one further levels."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.normal(size=(n, 3)), columns=list("abc")).round(3)
+    frame["level"] = np.where(np.arange(n) < n - 200, random.integers(0, 3, n), random.integers(3, 60, n))
+    frame.loc[n - 100 :: 10, "b"] = -999
+    frame.loc[n - 50 :, "a"] = np.nan
+    return frame
+
+
+@pytest.mark.parametrize("missing", ["drop", "pairwise", "auto"])
+@pytest.mark.parametrize("test", ["fisherz", "mixed", "gcm"])
+@pytest.mark.parametrize("source", ["large file", engine_of])
+def test_codes_in_the_last_rows_of_a_long_table_are_found(
+    source: Any, test: str, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = long_table()[["a", "b", "c"]]
+    monkeypatch.setattr("anypag.data.sources.file.MOST_LOOKED_AT", 3000)
+    monkeypatch.setattr("anypag.data.sources.door.MOST_LOOKED_AT", 0)
+    monkeypatch.setattr("anypag.data.sources.engine_queries.GLANCE", 1000)
+    made = in_a_file(frame, tmp_path) if isinstance(source, str) else source(frame)
+    (code,) = [one for one in audit_of(made, test=test, missing=missing).findings if one.problem == "code"]
+    assert code.message.startswith("Column 'b' holds -999 (10 times, far from all other values)")
+    (same,) = [one for one in audit_of(frame, test=test, missing=missing).findings if one.problem == "code"]
+    assert same == code
+
+
+@pytest.mark.parametrize("test", ["fisherz", "mixed"])
+@pytest.mark.parametrize("source", ["large file", engine_of])
+def test_what_was_looked_for_in_the_first_rows_alone_says_so(
+    source: Any, test: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = long_table()[["a", "b", "c"]].iloc[:3900]
+    monkeypatch.setattr("anypag.data.sources.file.MOST_LOOKED_AT", 3000)
+    monkeypatch.setattr("anypag.data.sources.door.MOST_LOOKED_AT", 0)
+    monkeypatch.setattr("anypag.data.sources.engine_queries.GLANCE", 1000)
+    audit = audit_of(in_a_file(frame, tmp_path) if isinstance(source, str) else source(frame), test=test)
+    partly = {item.about for item in audit.unchecked if item.reason == "beyond the first 1,000 of 3,900 rows"}
+    assert {"identifiers", "censored durations", "curved relations"} <= partly and not partly & set(audit.checked)
+    whole = {"codes for missing values", "exact linear relations", "near copies", "columns with many levels", "copies"}
+    assert whole <= set(audit.checked) and audit.findings == ()
+    assert {*audit.checked, *(item.about for item in audit.unchecked)} == set(audit_of(frame, test=test).checked)
+    assert "identifiers" not in audit.all_clear
+    assert re.search(r"Not checked: [^()]*identifiers[^()]* \(beyond the first 1,000 of 3,900 rows\)", str(audit))
+
+
+def test_levels_of_a_streamed_file_are_those_of_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = long_table().assign(
+        word=lambda rows: rows["level"].map(lambda level: f"w{level}"), twice=lambda rows: rows["level"]
+    )
+    monkeypatch.setattr("anypag.data.sources.file.MOST_LOOKED_AT", 3000)
+    streamed, table = FileTable.of(in_a_file(frame, tmp_path)), as_table(frame)
+    for one, other in ((streamed, table), (streamed.complete(), table.complete())):
+        for i in (3, 4):
+            assert one.levels(i).values == other.levels(i).values
+            assert one.levels(i).counts.tolist() == other.levels(i).counts.tolist()
+        assert one.beside(1, -999.0) == other.beside(1, -999.0)
+    audit = audit_of(streamed, test="mixed")
+    assert audit.copies == {"word": "level", "twice": "level"}

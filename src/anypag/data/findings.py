@@ -82,7 +82,7 @@ def as_one(findings: list[Finding], heading: str) -> list[Finding]:
 
 
 class Unchecked(NamedTuple):
-    """A check that was not made, and why."""
+    """A check that was not made, or not in all rows, and why."""
 
     about: str
     reason: str
@@ -101,7 +101,7 @@ class Audit:
     """All findings about a table, errors first; the checks that were made; the kind of each column."""
 
     findings: tuple[Finding, ...]
-    checked: tuple[str, ...] = ()  # the checks that were made, in a few words each
+    checked: tuple[str, ...] = ()  # the checks that were made in all rows, in a few words each
     kinds: tuple[ColumnKind, ...] = ()
     notes: tuple[str, ...] = ()  # remarks about the table that are not problems
     unchecked: tuple[Unchecked, ...] = ()
@@ -160,7 +160,7 @@ class Audit:
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """The notes, then the checks that were not made, with the reasons."""
+        """The notes, then the checks that were not made, or not in all rows, with the reasons."""
         reasons: dict[str, list[str]] = {}
         for about, reason in self.unchecked:
             reasons.setdefault(reason, []).append(about)

@@ -24,7 +24,7 @@ from anypag.data.files.scan import AS_USUAL
 from anypag.data.findings import Finding, warning
 from anypag.data.levels import kind_of_levels
 from anypag.data.moments import Moments, Products
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Source, Spread, Summary, ThroughRows
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Beside, Lacked, Levels, Source, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.data.worth import Worth
 from anypag.errors import DataError, Option
@@ -118,6 +118,9 @@ class CountedTable(ThroughRows):
         present = codes >= 0
         counts = np.bincount(codes[present], self.counts[present], minlength=len(found.values))
         return Levels(found.values, counts.astype(np.int64))
+
+    def beside(self, i: int, value: float) -> Beside:
+        return self.table.beside(i, value)._replace(times=int(self.counts @ (self.table.values[:, i] == value)))
 
     def sample(self) -> Table:
         """The table with rows repeated by their counts if it is small enough; else each row once."""
