@@ -39,6 +39,10 @@ def test_audit_says_of_counts_what_learn_says(tmp_path: Path) -> None:
     audited, learned = anypag("audit", path, "--counts", "n"), anypag("learn", path, "--counts", "n")
     assert audited.out.startswith("counts.csv: 400 rows, 2 columns (2 continuous, 0 discrete)")
     assert "Neighbouring rows are alike" not in audited.out + learned.out
+    why = "a table of counts has no order of rows"
+    assert f"rows in time order ({why})." in audited.out and f"rows in time order ({why})." in learned.out
+    unchecked = anypag("audit", path, "--counts", "n", "--json").document["unchecked"]
+    assert {"about": "rows in time order", "reason": why} in unchecked
 
 
 @pytest.mark.parametrize("command", ["audit", "learn"])

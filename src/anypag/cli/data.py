@@ -49,14 +49,15 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
         kinds = {item.name: item.kind for item in found.kinds}
         reasons = {item.name: item.reason for item in found.kinds}
         checked = {"kinds": kinds, "reasons": reasons, "checked": list(found.checked), "notes": list(found.notes)}
+        unchecked = [item._asdict() for item in found.unchecked]
         shown = [vars(one) | {"columns": list(one.columns), "remedy": str(one.remedy)} for one in found.findings]
-        terminal.json({"rows": source.n, **checked, "findings": shown})
+        terminal.json({"rows": source.n, **checked, "unchecked": unchecked, "findings": shown})
     else:
         counted = {kind: source.kinds.count(kind) for kind in KINDS}
         by_kind = ", ".join(f"{n} {kind}" for kind, n in counted.items() if n or kind != "ordinal")
         terminal.line(f"{inputs.called}: {source.n:,} rows, {len(source.names):,} columns ({by_kind})", "bold")
         rows = [(finding.severity, finding.problem, finding.sentence.spelled(spelled)) for finding in found.findings]
-        notes = [("note", "rows", note) for note in found.notes]
+        notes = [("note", "rows", note) for note in found.all_notes]
         terminal.columns([*rows, *notes], styles=("bold red", "cyan"))
         terminal.line()
         terminal.line("Kinds of columns:")

@@ -154,9 +154,14 @@ class Audit:
         """How many rows are left out because they have gaps; 0 if no finding counts them."""
         return sum(finding.rows_left_out for finding in self.findings)
 
-    def __str__(self) -> str:
+    @property
+    def lines(self) -> list[str]:
+        """The findings, or the sentence that there are none; then the notes."""
         found = [f"{finding.severity}: {finding}" for finding in self.findings] or [self.all_clear]
-        return "\n".join([*found, *(f"note: {note}" for note in self.all_notes)])
+        return [*found, *(f"note: {note}" for note in self.all_notes)]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
     @property
     def all_notes(self) -> tuple[str, ...]:
