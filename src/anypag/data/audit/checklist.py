@@ -156,6 +156,7 @@ CHECKS = (
         "columns that are monotone functions of another",
         lambda seen: determined.monotone_findings(seen.table, seen.moments),
     ),
+    _of_pairs("linear relations that few rows break", _of_rows(relations.broken_relation_findings)),
     _of_pairs("indicators of the levels of one variable", _of_rows(relations.indicator_findings)),
     _of_pairs("censored durations", _of_rows(columns.censoring_findings)),
     _of_pairs(
