@@ -30,7 +30,7 @@ from anypag.data.findings import Finding
 from anypag.data.levels import Codes, codes_of, infer_kind, sortable_names, spread_out, starts_of
 from anypag.data.libraries import narwhals as nw
 from anypag.data.moments import Moments, Products, moments_of
-from anypag.data.sources.protocol import Beside, Lacked, Levels, Spread, Summary
+from anypag.data.sources.protocol import Lacked, Levels, Others, Spread, Summary
 from anypag.data.worth import Worth, behind_levels, effective_rows, factor_of_levels, factor_of_numbers, steps_of, worth
 from anypag.errors import DataError, Option, ParameterError, is_pattern, listed, matching
 
@@ -231,12 +231,10 @@ class Table:
             self._levels[i] = Levels(found if labels is None else [labels[int(k)] for k in found], counts)
         return self._levels[i]
 
-    def beside(self, i: int, value: float) -> Beside:
-        column = self.values[:, i]
-        rest = column[column != value]
-        return Beside(
-            len(column) - len(rest), *(float(end(rest, initial=np.nan)) for end in (np.fmin.reduce, np.fmax.reduce))
-        )
+    def beside(self, i: int, value: float) -> Others:
+        rest = self.values[self.values[:, i] != value, i]
+        ends = (float(end.reduce(rest, initial=np.nan)) for end in (np.fmin, np.fmax))
+        return Others(self.n - len(rest), *ends)
 
     def sample(self) -> Table:
         return self

@@ -39,10 +39,8 @@ _EVENT = re.compile(
     r"|^(death|dead|died|deceased|delta|fail(ed|ure)?|relapsed?|recur(red|rence)?)$",
     re.IGNORECASE,
 )
-MOST_ENDS, LEAST_TIMES = (
-    5,
-    10,
-)  # the most levels of a column that says how durations ended; the fewest levels of a column of durations
+MOST_ENDS = 5  # the most levels of a column that says how durations ended
+LEAST_TIMES = 10  # the fewest levels of a column of durations
 GLANCE = 500  # a check of this many first rows rules out most pairs (durations, their ends)
 
 
@@ -247,10 +245,9 @@ def code_findings(source: Source) -> list[Finding]:
     findings = []
     for i, name in enumerate(source.names):
         is_word = source.labels[i] is not None
-        found = _code_in(source, i)
-        if found is None:
+        typed, shown = _code_in(source, i) or ("", "")
+        if not typed:
             continue
-        typed, shown = found
         message = f"Column {name!r} holds {shown}, which looks like a code for a missing value."
         empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
         remedy = Sentence(  # words given for gaps replace the default ones

@@ -24,7 +24,7 @@ from anypag.data.files.scan import AS_USUAL
 from anypag.data.findings import Finding, warning
 from anypag.data.levels import kind_of_levels
 from anypag.data.moments import Moments, Products
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Beside, Lacked, Levels, Source, Spread, Summary, ThroughRows
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Others, Source, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.data.worth import Worth
 from anypag.errors import DataError, Option
@@ -119,7 +119,7 @@ class CountedTable(ThroughRows):
         counts = np.bincount(codes[present], self.counts[present], minlength=len(found.values))
         return Levels(found.values, counts.astype(np.int64))
 
-    def beside(self, i: int, value: float) -> Beside:
+    def beside(self, i: int, value: float) -> Others:
         return self.table.beside(i, value)._replace(times=int(self.counts @ (self.table.values[:, i] == value)))
 
     def sample(self) -> Table:

@@ -29,7 +29,7 @@ from anypag.data.libraries import narwhals as nw
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine_queries import Engine
-from anypag.data.sources.protocol import Beside, Lacked, Levels, Spread, Summary, ThroughRows
+from anypag.data.sources.protocol import Lacked, Levels, Others, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, listed
 
@@ -148,7 +148,7 @@ class EngineTable(ThroughRows):
             self._levels[i] = found
         return self._levels[i]
 
-    def beside(self, i: int, value: float) -> Beside:
+    def beside(self, i: int, value: float) -> Others:
         return self.engine.beside(i, value)
 
     def sample(self) -> Table:

@@ -26,7 +26,7 @@ from anypag.data.levels import infer_kind
 from anypag.data.libraries import polars
 from anypag.data.moments import Moments, Products, Sums, rows_in_chunk
 from anypag.data.sources.counted import CountedTable
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Beside, Levels, Summary, ThroughRows
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Others, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
 
@@ -162,12 +162,12 @@ class FileTable(ThroughRows):
             self._levels[key] = Levels(found["level"].to_list(), found["n"].cast(polars.Int64).to_numpy())
         return self._levels[key]
 
-    def beside(self, i: int, value: float) -> Beside:
+    def beside(self, i: int, value: float) -> Others:
         column = polars.col(self.names[i]).cast(polars.Float64)
         rest = column.filter(column != value)
         asked = (column == value).sum().alias("times"), rest.min().alias("low"), rest.max().alias("high")
         times, *ends = made_from_file(self.path, lambda frame: self._kept(frame).select(*asked).collect()).row(0)
-        return Beside(times, *(math.nan if end is None else end for end in ends))
+        return Others(times, *(math.nan if end is None else end for end in ends))
 
     def _kept(self, frame: polars.LazyFrame) -> polars.LazyFrame:
         """The rows of the file, without those that have gaps if they are left out; NaN is a gap."""

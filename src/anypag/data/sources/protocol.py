@@ -52,7 +52,7 @@ class Summary(NamedTuple):
     high: Floats
 
 
-class Beside(NamedTuple):
+class Others(NamedTuple):
     """How many rows have a given number in a column, and the smallest and the largest other number (NaN without)."""
 
     times: int
@@ -130,7 +130,7 @@ class Source(Protocol):
     def levels(self, i: int) -> Levels:
         """The levels of a column."""
 
-    def beside(self, i: int, value: float) -> Beside:
+    def beside(self, i: int, value: float) -> Others:
         """The rows with this number in a column, and what other numbers it has."""
 
     def sample(self) -> Table:
@@ -166,7 +166,7 @@ class ThroughRows:
     def settled(self) -> Self | Table:
         return self
 
-    def beside(self, i: int, value: float) -> Beside:
+    def beside(self, i: int, value: float) -> Others:
         return self.rows().beside(i, value)
 
     def normal_scores(self) -> Table:
