@@ -34,6 +34,13 @@ def kind(request: pytest.FixtureRequest) -> Any:
     return CLASSES[request.param]
 
 
+@pytest.mark.parametrize("exponent", [-1040, -500, 500, 1000])
+def test_units_do_not_matter(kind: Any, exponent: int) -> None:
+    values, asked = drawn(np.random.default_rng(0), 120, 0.3), Queries([0], [1], [[2, 3]])
+    told = kind(np.ldexp(values, exponent), singular="keep").pvalues(asked)
+    assert told == pytest.approx(kind(values).pvalues(asked), rel=1e-6)
+
+
 def test_same_question_same_answer(kind: Any) -> None:
     values = drawn(np.random.default_rng(0), 120, 0.3)
     values[:, 3] = values[:, 3] > 0

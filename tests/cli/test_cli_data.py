@@ -33,6 +33,18 @@ def test_audit_lists_errors_and_ends_with_1(tmp_path: Path) -> None:
     assert anypag("audit", data, "--drop", "c").code == 0
 
 
+def test_audit_says_of_counts_what_learn_says(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("x,y,n\n" + "".join(f"{k * 7919 % 97 / 10},{k * k % 89 / 10},5\n" for k in range(80)))
+    audited, learned = anypag("audit", path, "--counts", "n"), anypag("learn", path, "--counts", "n")
+    assert audited.out.startswith("counts.csv: 400 rows, 2 columns (2 continuous, 0 discrete)")
+    assert "Neighbouring rows are alike" not in audited.out + learned.out
+    why = "a table of counts has no order of rows"
+    assert f"rows in time order ({why})." in audited.out and f"rows in time order ({why})." in learned.out
+    unchecked = anypag("audit", path, "--counts", "n", "--json").document["unchecked"]
+    assert {"about": "rows in time order", "reason": why} in unchecked
+
+
 @pytest.mark.parametrize("command", ["audit", "learn"])
 def test_row_numbers_that_are_left_out_are_told_beside_dropped_columns(tmp_path: Path, command: str) -> None:
     rng = np.random.default_rng(0)

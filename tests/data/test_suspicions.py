@@ -164,7 +164,7 @@ def test_everything_is_found_in_one_pass() -> None:
 
 
 def test_kinds_come_with_reasons() -> None:
-    data = {"sex": X, "age": RNG.integers(0, 90, size=N), "size": A, "city": ["B", "C"] * (N // 2), "yes": X > 0}
+    data = {"sex": X, "age": RNG.integers(0, 90, size=N), "size": A, "city": ["B", "C"] * (N // 2), "yes": Y > 0}
     kinds = {item.name: (item.kind, item.reason) for item in audit(data).kinds}
     assert kinds == {
         "sex": ("discrete", "whole numbers, 2 different ones"),
@@ -389,3 +389,25 @@ def test_a_column_without_a_value_is_said_once(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         ap.learn(path, method="icd", test="fisherz", missing="pairwise")
     assert str(caught.value) == "There is no value in 'b'. Drop every empty column."
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e200, 1e-200])
+@pytest.mark.parametrize("wrong", [1.0, 400.0])
+def test_linear_relations_that_few_rows_break(unit: float, wrong: float) -> None:
+    age, education = RNG.integers(18, 64, N), RNG.integers(6, 18, N)
+    table = {"age": age * unit, "education": education * unit, "experience": (age - education - 6) * unit, "wage": A}
+    assert not [one for one in audit(table, singular="keep").findings if one.problem == "broken relation"]
+    table["experience"][[7, 200]] += wrong * unit
+    finding = found("broken relation", table)
+    assert set(finding.columns) == {"age", "education", "experience"}
+    assert finding.message.startswith("Linear relation in all but 2 of 400 rows: ")
+    assert unit != 1.0 or "experience = age − education − 6." in finding.message or "age = education" in finding.message
+    table["experience"][:40] += RNG.normal(size=40) * unit
+    assert not [one for one in audit(table).findings if one.problem == "broken relation"]
+
+
+def test_columns_that_are_mostly_one_value_are_not_called_related() -> None:
+    rare = np.where(RNG.random((3, N)) < 0.005, RNG.normal(size=(3, N)), 0.0)
+    table = {"a": A, "b": A + rare[0], "c": rare[1], "d": rare[2], "e": C}
+    related = [one.columns for one in audit(table, singular="keep").findings if one.problem == "broken relation"]
+    assert not related  # a and b are near copies, which has a check of its own

@@ -252,6 +252,15 @@ def test_the_command_line_reads_its_own_words_and_what_to_do_about_contradiction
     assert banner["banner"][-1].startswith("What to do: ")
 
 
+def test_the_page_says_what_the_audit_did_not_check() -> None:
+    table = {"x": [0.5, 1.5, 2.5, 0.5], "y": [0.5, 0.25, 0.5, 3.5], "n": [20, 11, 13, 17]}
+    result = ap.learn(ap.counted(table, "n"), method="icd")
+    content: Any = content_of(report_html(result))
+    assert result.audit is not None and content["notes"] == list(result.audit.all_notes)
+    assert "rows in time order (a table of counts has no order of rows)." in content["notes"][-1]
+    assert "content.notes" in report_html(result)
+
+
 def test_a_graph_with_knowledge_says_what_was_and_was_not_found_out() -> None:
     system = ap.Oracle(ap.DAG.from_string("A --> B; B --> C"))
     result = ap.learn(system, method="icd", knowledge=ap.Knowledge.from_text("A ~> B"))

@@ -71,9 +71,8 @@ class CountTest(StatisticTest):
         singular: Singular = "error",
         max_r: int | None = None,
     ) -> None:
-        source = as_source(data, names)
         needs = Needs("discrete", missing, singular, max_r, weighs=self.weighs and missing != "pairwise")
-        ready = audited(source.groups() or source, needs)
+        ready = audited(as_source(data, names), needs)
         ready.audit.require_usable()
         if isinstance(ready.source, CountedTable):
             counted = ready.source

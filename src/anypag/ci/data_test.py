@@ -14,7 +14,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -97,7 +96,7 @@ class DataTest(ABC):
     def with_findings(self, found: Sequence[Finding]) -> Self:
         """The test with findings added to its audit that were made before the test was bound."""
         made = copy(self)
-        made.audit = replace(self.audit, findings=Audit.of([*found, *self.audit.findings]).findings)
+        made.audit = self.audit.with_findings(found)
         return made if found else self
 
     @abstractmethod

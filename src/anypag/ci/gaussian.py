@@ -92,7 +92,6 @@ class FisherZ(DataTest):
         require(device in get_args(Device), "device", "'cpu', 'cuda' or 'auto'", device)
         needs = Needs("continuous", missing, singular, max_r, weighs=self.weighs and missing != "pairwise")
         source = as_source(data, names)
-        source = source.rows() if missing == "pairwise" else source
 
         def read(card: Card | None) -> None:
             ready = audited(source, needs, threads=threads, on=card)

@@ -87,9 +87,8 @@ class DegenerateGaussian(StatisticTest):
         singular: Singular = "error",
         max_r: int | None = None,
     ) -> None:
-        source = as_source(data, names, kinds)
-        source = source.rows() if missing == "pairwise" else source
-        ready = audited(source, Needs("any", missing, singular, max_r, weighs=self.weighs and missing != "pairwise"))
+        needs = Needs("any", missing, singular, max_r, weighs=self.weighs and missing != "pairwise")
+        ready = audited(as_source(data, names, kinds), needs)
         ready.audit.require_usable()
         super().__init__(ready.source.names, ready.source.n, ready.audit)
         self.kinds = ready.source.kinds

@@ -30,7 +30,7 @@ from anypag.data.audit.copies import coded_copies, copy_findings
 from anypag.data.audit.relations import relation_findings
 from anypag.data.audit.rows import few_rows_findings
 from anypag.data.findings import Audit, Finding, Singular
-from anypag.data.levels import Codes, coded, sortable_names
+from anypag.data.levels import Codes, coded, common_kind, sortable_names
 from anypag.data.moments import Moments, StandardRows
 from anypag.data.sources.counted import MOST_NUMBERS, CountedTable
 from anypag.data.sources.door import as_source
@@ -67,7 +67,7 @@ def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
 def _takes_counts(choices: Choices, source: Source) -> bool:
     """Will the test be one of discrete columns, which takes rows with counts?"""
     if choices.test == "auto":
-        return {*source.kinds} == {"discrete"}
+        return common_kind(source.kinds) == "discrete"
     found = class_of_test(choices.test) if isinstance(choices.test, str) else choices.test
     return isinstance(found, type) and issubclass(found, CountTest) and found.__module__.startswith("anypag.")
 

@@ -17,11 +17,11 @@ from anypag.ci.contexts import with_contexts
 from anypag.ci.data_test import DataTest
 from anypag.data.audit.left_out import leaving_out
 from anypag.data.columns import checked_column_names
-from anypag.data.findings import STANDS_FOR_BOTH, Audit, Singular
+from anypag.data.findings import Audit, Singular
+from anypag.data.levels import common_kind
 from anypag.data.sources.counted import weights_of
 from anypag.data.sources.door import as_source
 from anypag.data.sources.file import FileTable
-from anypag.data.sources.pooled import Pooled
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Missing, spelled_out
 from anypag.errors import CITestError, DataError, Option, ParameterError, listed
@@ -48,7 +48,9 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
         return _users_own(data, test, choices)
     source = as_source(data, choices.names, choices.kinds)
     if test == "auto":
-        source = source.with_settled_kinds() if isinstance(source, FileTable) else source
+        source = source.settled()
+        if isinstance(source, FileTable):
+            source.refuse_levels()
         return _in_contexts(None, source, choices)
     test = class_of_test(test) if isinstance(test, str) else test
     if choices.kinds and test.takes != "any":
@@ -73,8 +75,6 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
     if choices.transform != "none":
         source = _scored(source if test.takes == "any" else source.with_kinds(dict.fromkeys(source.names, test.takes)))
     told = partial(replace, choices, transform="none", names=None, kinds=None)
-    if isinstance(source, Pooled):  # a column must not be left out in some of the data sets only
-        return _without_copies(test, source, told().strict())[0]
 
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[DataTest, Audit]:
         return _without_copies(given or _fitting(rest), rest, told(missing=missing, singular=singular))
@@ -98,15 +98,15 @@ def _without_copies(test: type[DataTest], source: Source, choices: Choices) -> t
         if not seen.copies:
             raise
     rest = source.take([name for name in source.names if name not in seen.copies])
-    stood_in = [finding for finding in seen.findings if finding.problem == STANDS_FOR_BOTH]
-    bound = test.bind(rest, choices).with_findings(stood_in)
+    bound = test.bind(rest, choices).with_findings(seen.stand_ins)
     return bound, bound.audit
 
 
 def _fitting(source: Source) -> type[DataTest]:
     """The default test for the kinds of the columns."""
-    kinds, of_levels = source.kinds, "permutation" if weights_of(source) is None else "chisq"
-    return class_of_test("fisherz" if "discrete" not in kinds else "mixed" if len({*kinds}) > 1 else of_levels)
+    of_levels = "permutation" if weights_of(source) is None else "chisq"
+    names = {"continuous": "fisherz", "any": "mixed", "discrete": of_levels}
+    return class_of_test(names[common_kind(source.kinds)])
 
 
 def _scored(source: Source) -> Source:

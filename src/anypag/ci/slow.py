@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from anypag.arrays import Counts, Flags, Floats
+from anypag.arrays import Counts, Flags, Floats, in_units
 from anypag.ci.base import PValues, Queries
 from anypag.ci.data_test import DataTest
 from anypag.data.audit.checklist import audited
@@ -111,8 +111,8 @@ class SlowTest(DataTest):
 
 
 def _standardised(columns: Floats) -> Floats:
-    """The columns that are not constant, with mean 0 and deviation 1; scaled first, so that no square overflows."""
-    scaled = columns / np.maximum(np.abs(columns).max(axis=0, initial=0.0), 1e-300)
+    """The columns that are not constant, with mean 0 and deviation 1."""
+    scaled, _ = in_units(columns)
     centred = scaled - scaled.mean(axis=0)
     deviation = np.sqrt(np.square(centred).mean(axis=0))
     changes = deviation > 1e-12

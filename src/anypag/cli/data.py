@@ -34,29 +34,30 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
         data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
             standard input.
     """
-    from anypag.data import as_table
     from anypag.data.audit import audit as audited
     from anypag.data.files.read_table import INDEX_LEFT_OUT
+    from anypag.data.sources.door import as_source
     from anypag.data.table import KINDS
 
     inputs = Inputs({"": file_of(data)}, columns, reading)
     with panics_held(inputs.first):
-        table = as_table(*inputs.table(inputs.chosen()), kinds=typed["kinds"])
+        source = as_source(*inputs.table(inputs.chosen()), typed["kinds"]).settled()
+        found = audited(source, **{name: typed[name] for name in ("kinds", "missing", "singular", "max_r")})
         if inputs.leaves_index_out:
-            table = table.with_findings([INDEX_LEFT_OUT])
-    found = audited(table, missing=typed["missing"], singular=typed["singular"], max_r=typed["max_r"])
+            found = found.with_findings([INDEX_LEFT_OUT])
     if terminal.as_json:
         kinds = {item.name: item.kind for item in found.kinds}
         reasons = {item.name: item.reason for item in found.kinds}
         checked = {"kinds": kinds, "reasons": reasons, "checked": list(found.checked), "notes": list(found.notes)}
+        unchecked = [item._asdict() for item in found.unchecked]
         shown = [vars(one) | {"columns": list(one.columns), "remedy": str(one.remedy)} for one in found.findings]
-        terminal.json({"rows": table.n, **checked, "findings": shown})
+        terminal.json({"rows": source.n, **checked, "unchecked": unchecked, "findings": shown})
     else:
-        counted = {kind: table.kinds.count(kind) for kind in KINDS}
+        counted = {kind: source.kinds.count(kind) for kind in KINDS}
         by_kind = ", ".join(f"{n} {kind}" for kind, n in counted.items() if n or kind != "ordinal")
-        terminal.line(f"{inputs.called}: {table.n:,} rows, {len(table.names):,} columns ({by_kind})", "bold")
+        terminal.line(f"{inputs.called}: {source.n:,} rows, {len(source.names):,} columns ({by_kind})", "bold")
         rows = [(finding.severity, finding.problem, finding.sentence.spelled(spelled)) for finding in found.findings]
-        notes = [("note", "rows", note) for note in found.notes]
+        notes = [("note", "rows", note) for note in found.all_notes]
         terminal.columns([*rows, *notes], styles=("bold red", "cyan"))
         terminal.line()
         terminal.line("Kinds of columns:")

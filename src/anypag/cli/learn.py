@@ -157,7 +157,7 @@ def _say_what(terminal: Terminal, source: str, search: Search) -> None:
         terminal.line(search.sets.told)
     if problem.chosen is not None and not search.algorithm.facts.tests_by:
         terminal.line(f"note: {problem.chosen.sentence.spelled(spelled)}.")
-    found, notes = (problem.audit.warnings, problem.audit.notes) if problem.audit else ((), ())
+    found, notes = (problem.audit.warnings, problem.audit.all_notes) if problem.audit else ((), ())
     terminal.lines((f"warning: {finding.brief}" for finding in found), "yellow")
     terminal.lines(f"note: {note}" for note in notes)
     wait = wait_told(problem, search.algorithm)

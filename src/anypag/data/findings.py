@@ -82,7 +82,7 @@ def as_one(findings: list[Finding], heading: str) -> list[Finding]:
 
 
 class Unchecked(NamedTuple):
-    """A check that was not made, and why."""
+    """A check that was not made, or not in all rows, and why."""
 
     about: str
     reason: str
@@ -101,7 +101,7 @@ class Audit:
     """All findings about a table, errors first; the checks that were made; the kind of each column."""
 
     findings: tuple[Finding, ...]
-    checked: tuple[str, ...] = ()  # the checks that were made, in a few words each
+    checked: tuple[str, ...] = ()  # the checks that were made in all rows, in a few words each
     kinds: tuple[ColumnKind, ...] = ()
     notes: tuple[str, ...] = ()  # remarks about the table that are not problems
     unchecked: tuple[Unchecked, ...] = ()
@@ -127,9 +127,14 @@ class Audit:
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
     @property
+    def stand_ins(self) -> tuple[Finding, ...]:
+        """The warnings that one of two equal columns stands for both."""
+        return tuple(finding for finding in self.findings if finding.problem == STANDS_FOR_BOTH)
+
+    @property
     def copies(self) -> dict[str, str]:
         """{copy: the column that stands for both}, from the warnings about equal columns."""
-        return {one.columns[1]: one.columns[0] for one in self.findings if one.problem == STANDS_FOR_BOTH}
+        return {one.columns[1]: one.columns[0] for one in self.stand_ins}
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -140,18 +145,27 @@ class Audit:
         """The audit with warnings in place of errors about equal columns: the first stands for both."""
         return replace(self, findings=Audit.of(map(_standing_in, self.findings)).findings)
 
+    def with_findings(self, found: Iterable[Finding]) -> Audit:
+        """The audit with further findings, which come first among those of the same severity."""
+        return replace(self, findings=Audit.of([*found, *self.findings]).findings)
+
     @property
     def rows_left_out(self) -> int:
         """How many rows are left out because they have gaps; 0 if no finding counts them."""
         return sum(finding.rows_left_out for finding in self.findings)
 
-    def __str__(self) -> str:
+    @property
+    def lines(self) -> list[str]:
+        """The findings, or the sentence that there are none; then the notes."""
         found = [f"{finding.severity}: {finding}" for finding in self.findings] or [self.all_clear]
-        return "\n".join([*found, *(f"note: {note}" for note in self.all_notes)])
+        return [*found, *(f"note: {note}" for note in self.all_notes)]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """The notes, then the checks that were not made, with the reasons."""
+        """The notes, then the checks that were not made, or not in all rows, with the reasons."""
         reasons: dict[str, list[str]] = {}
         for about, reason in self.unchecked:
             reasons.setdefault(reason, []).append(about)

@@ -153,6 +153,11 @@ def infer_kind(values: Floats, labels: Sequence[str] | None = None) -> Literal["
     return kind_of_levels(distinct(present), len(present))
 
 
+def common_kind(kinds: Sequence[str]) -> Literal["continuous", "discrete", "any"]:
+    """ "continuous" if no column is discrete, "discrete" if all are, else "any"."""
+    return "continuous" if "discrete" not in kinds else "discrete" if {*kinds} == {"discrete"} else "any"
+
+
 def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None, kind: str, *, is_clear: bool) -> str:
     """Why a column has its kind, in a few words; `is_clear`: its first rows have fractions."""
     if given is not None:

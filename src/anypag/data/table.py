@@ -30,7 +30,7 @@ from anypag.data.findings import Finding
 from anypag.data.levels import Codes, codes_of, infer_kind, sortable_names, spread_out, starts_of
 from anypag.data.libraries import narwhals as nw
 from anypag.data.moments import Moments, Products, moments_of
-from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary
+from anypag.data.sources.protocol import Lacked, Levels, Others, Spread, Summary
 from anypag.data.worth import Worth, behind_levels, effective_rows, factor_of_levels, factor_of_numbers, steps_of, worth
 from anypag.errors import DataError, Option, ParameterError, is_pattern, listed, matching
 
@@ -73,6 +73,7 @@ class Table:
     lags: int = 0  # the number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table
     weights: Floats | None = None
     """(n,) how much of the population each row stands for (`anypag.weighted`); None if all rows count alike."""
+    lacks: Mapping[Lacked, str] = field(default_factory=dict)  # what the source of the rows lacks, their order perhaps
     _codes: dict[int, Codes] = field(default_factory=dict, init=False, repr=False)  # what was computed so far
     _levels: dict[int, Levels] = field(default_factory=dict, init=False, repr=False)
     _moments: dict[tuple[str, ...], Moments] = field(default_factory=dict, init=False, repr=False)
@@ -96,11 +97,6 @@ class Table:
     @property
     def raw(self) -> Table:
         return self.before or self
-
-    @property
-    def lacks(self) -> dict[Lacked, str]:
-        """Nothing: rows in memory can answer every question."""
-        return {}
 
     @cached_property
     def sums(self) -> Floats:
@@ -179,17 +175,14 @@ class Table:
         require_columns(names, self.names)
         place = {name: i for i, name in enumerate(self.names)}
         places = [place[name] for name in names]
-        return Table(
-            checked_column_names(names, len(places)),
-            np.asfortranarray(self.values[:, places]),
-            tuple(self.labels[i] for i in places),
-            tuple(self.given_kinds[i] for i in places),
-            self.read,
-            self.reading,
-            self.before and self.before.take(names),
-            self.lags,
-            self.weights,
-        )
+        taken = {
+            "names": checked_column_names(names, len(places)),
+            "values": np.asfortranarray(self.values[:, places]),
+            "labels": tuple(self.labels[i] for i in places),
+            "given_kinds": tuple(self.given_kinds[i] for i in places),
+            "before": self.before and self.before.take(names),
+        }
+        return Table(**parts_of(self) | taken)
 
     def complete(self) -> Table:
         return self._complete if self.has_gaps else self
@@ -197,6 +190,9 @@ class Table:
     @cached_property
     def _complete(self) -> Table:
         return self.take_rows(np.logical_not(np.isnan(self.values).any(axis=1)))
+
+    def settled(self) -> Table:
+        return self
 
     def within_sets(self) -> Table:
         """The table for checks within each data set (see `Pooled`): this table, because it is one data set."""
@@ -234,6 +230,11 @@ class Table:
             found = values[:-1].tolist()
             self._levels[i] = Levels(found if labels is None else [labels[int(k)] for k in found], counts)
         return self._levels[i]
+
+    def beside(self, i: int, value: float) -> Others:
+        rest = self.values[self.values[:, i] != value, i]
+        ends = (float(end.reduce(rest, initial=np.nan)) for end in (np.fmin, np.fmax))
+        return Others(self.n - len(rest), *ends)
 
     def sample(self) -> Table:
         return self
@@ -428,9 +429,10 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
     except nw.exceptions.DuplicateError as error:
         detail = " ".join(str(error).split())
         raise DataError(f"Column names must differ; rename or drop columns. {detail}.") from None
+    lacks: Mapping[Lacked, str] = {}
     if isinstance(frame, nw.LazyFrame):
         require_threads()
-        frame = _pulled(frame, chosen)
+        frame, lacks = _pulled(frame, chosen)
     labels = [str(label) for label in frame.columns]
     there = dict(zip(labels, frame.iter_columns(), strict=True))
     names = labels if chosen is None else list(chosen)
@@ -438,17 +440,21 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
     wanted = set(names)
     used = [label for label in labels if label in wanted]  # other columns do not matter
     checked_column_names(used, len(used))  # 0 and "0" look the same as names
-    return _from_columns(names, [column_from_series(name, there[name]) for name in names])
+    return replace(_from_columns(names, [column_from_series(name, there[name]) for name in names]), lacks=lacks)
 
 
-def _pulled(frame: Any, chosen: Sequence[str] | None) -> Any:
-    """The rows of a lazy table, for some or all of its columns. DataError if a database engine has too many rows."""
+def _pulled(frame: Any, chosen: Sequence[str] | None) -> tuple[Any, Mapping[Lacked, str]]:
+    """The rows of a lazy table, for some or all of its columns, and what it lacks. DataError if an engine has too many
+    rows.
+    """
     from anypag.data.sources.engine import EngineTable
 
-    names = [name for name in frame.collect_schema().names() if chosen is None or name in chosen]
+    names, lacks = [name for name in frame.collect_schema().names() if chosen is None or name in chosen], {}
     if names and not frame.implementation.is_polars():
-        EngineTable.of(frame.to_native(), names).require_few_rows()
-    return frame.select(*names).collect() if names else frame.collect()
+        there = EngineTable.of(frame.to_native(), names)
+        there.require_few_rows()
+        lacks = there.lacks
+    return (frame.select(*names) if names else frame).collect(), lacks
 
 
 def _from_columns(names: Sequence[str], columns: Sequence[Column]) -> Table:

@@ -86,6 +86,7 @@ def content(result: Result, call: str | None, spell: Callable[[Option], str] = s
         "knowledge": [_outcome(outcome) for outcome in result.knowledge],
         "experiments": _experiments(result),
         "checked": result.audit and result.audit.all_clear,
+        "notes": list(result.audit.all_notes) if result.audit else [],
         "kinds": [list(item) for item in result.audit.kinds] if result.audit else [],
         "cautions": list(result.cautions),
         "made": _made(result, call, spell),

@@ -360,11 +360,10 @@
 
   function audit() {
     if (content.audit === null) return [paragraph("No audit of the data came with this result.", "soft")];
-    const found = content.audit.length ? "The findings of the audit are at the top of this page."
-      : content.checked === "nothing found" ? "The audit found nothing that would weaken the result." : content.checked;
+    const found = content.audit.length ? "The findings of the audit are at the top of this page." : content.checked;
     const kinds = make("dl", {}, ...content.kinds.flatMap(([name, kind, reason]) =>
       [make("dt", {}, name), make("dd", {}, kind + " (" + reason + ")")]));
-    return [paragraph(found),
+    return [paragraph(found), ...content.notes.map(text => paragraph(text, "soft")),
       ...(content.kinds.length ? [make("details", {}, make("summary", {}, "What each column was taken for"), kinds)] : [])];
   }
 

@@ -102,7 +102,7 @@ def report_html(result: SeriesResult) -> str:
     """One HTML page, without a script, that needs no network and no other file."""
     title = f"{result.window.k} processes, lags 0 to {result.window.max_lag}"
     title = html.escape(title if result.result.source is None else f"{result.result.source}: {title}")
-    found = [] if result.audit is None else [*map(str, result.audit.findings)] or [result.audit.all_clear]
+    found = [] if result.audit is None else result.audit.lines
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',

@@ -7,14 +7,15 @@ Each finding names its columns and a remedy. The list of checks is in `anypag.da
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from anypag.choices import is_default, require
 from anypag.data.audit.checklist import audited
 from anypag.data.audit.left_out import leaving_out
 from anypag.data.findings import Audit, Singular
+from anypag.data.levels import common_kind
 from anypag.data.sources.protocol import Needs, Source
-from anypag.data.table import Missing, as_table, spelled_out
+from anypag.data.table import Missing, spelled_out
 
 
 def audit(
@@ -26,10 +27,11 @@ def audit(
     singular: Singular = "auto",
     max_r: int | None = None,
 ) -> Audit:
-    """The findings that a search with `test="auto"` and these options would report about a table.
+    """The audit of a table that a search with `test="auto"` and these options reports.
 
     Args:
-        data: any table; see `as_table`. A file is read whole.
+        data: any table that a search takes; or a test of a table, such as `FisherZ.from_covariance(matrix, n)`, whose
+            own audit comes back.
         names: see `as_table`.
         kinds: see `as_table`.
         missing: "auto", "error", "drop" or "pairwise": what a search will do about missing values.
@@ -41,12 +43,22 @@ def audit(
     >>> print(found.findings[0].message)
     Left out: 'b' (constant in the rows used).
     """
-    table = as_table(data, names, kinds=kinds)
+    from anypag.data.sources.door import as_source
+
+    if hasattr(type(data), "pvalues") and isinstance(getattr(data, "audit", None), Audit):
+        for name, value in {"names": names, "kinds": kinds, "missing": missing, "singular": singular}.items():
+            require(is_default(name, value), name, "left out: a test was given in place of data", value)
+        own: Audit = data.audit
+        return own
+    source = as_source(data, names, kinds).settled()
 
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[Audit, Audit]:
-        needs = Needs(missing=missing, singular=singular, max_r=max_r, weighs=missing != "pairwise")
+        needs = Needs(common_kind(rest.kinds), missing, singular, max_r, weighs=missing != "pairwise")
         found = audited(rest, needs).audit.with_stand_ins()
+        if found.copies:
+            rest = rest.take([name for name in rest.names if name not in found.copies])
+            found = audited(rest, needs).audit.with_findings(found.stand_ins)
         return found, found
 
-    found, left_out = leaving_out(table, missing, singular, spelled_out(kinds or {}, table.names), read)
-    return replace(found, findings=Audit.of([*left_out, *found.findings]).findings)
+    found, left_out = leaving_out(source, missing, singular, spelled_out(kinds or {}, source.names), read)
+    return found.with_findings(left_out)

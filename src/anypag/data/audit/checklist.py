@@ -107,6 +107,10 @@ class Check(NamedTuple):
             return f"not made for more than {self.most_columns} columns"
         return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)
 
+    def is_partial(self, seen: Seen) -> bool:
+        """Does the check read only the first rows of a long table?"""
+        return "rows" in self.wants and seen.table.n < seen.source.n
+
 
 def _many_levels(seen: Seen) -> list[Finding]:
     """Findings about columns with many levels, and a warning if rows are too few for the largest condition sets."""
@@ -142,7 +146,7 @@ CHECKS = (
     Check("a matrix in place of rows", _of_rows(columns.matrix_findings), ("rows",)),
     _of_pairs("near copies among levels", _of_rows(copies.level_copy_findings)),
     Check("identifiers", _of_rows(columns.identifier_findings), ("rows",)),
-    Check("codes for missing values", _of_rows(columns.code_findings), ("rows",)),
+    Check("codes for missing values", lambda seen: columns.code_findings(seen.source), ("values",)),
     Check("repeated rows", _of_rows(rows.repeated_row_findings), ("rows", "order")),
     Check("a table of counts read as plain rows", _of_rows(rows.count_findings), ("rows",)),
     Check("several conditions in one table", _of_rows(rows.condition_findings), ("rows", "order")),
@@ -152,8 +156,9 @@ CHECKS = (
         "columns that are monotone functions of another",
         lambda seen: determined.monotone_findings(seen.table, seen.moments),
     ),
+    _of_pairs("linear relations that few rows break", _of_rows(relations.broken_relation_findings)),
     _of_pairs("indicators of the levels of one variable", _of_rows(relations.indicator_findings)),
-    Check("censored durations", _of_rows(columns.censoring_findings), most_columns=MOST_COLUMNS),
+    _of_pairs("censored durations", _of_rows(columns.censoring_findings)),
     _of_pairs(
         "curved relations",
         lambda seen: curves.curve_findings(seen.used_table.within_sets()),
@@ -178,9 +183,15 @@ class Audited(NamedTuple):
 
 
 def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | None = None) -> Audited:
-    """The audit of a source for a test, with all errors. It ends early if no usable column or too few rows are left."""
+    """The audit of a source for a test, with all errors. It ends early if no usable column or too few rows are left.
+    Counts of rows are read for a test of levels, if there are few enough; rows in memory for `missing="pairwise"`.
+    """
     require(needs.missing in ("error", "drop", "pairwise"), "missing", "'error', 'drop' or 'pairwise'", needs.missing)
     require(needs.singular in ("error", "keep"), "singular", "'error' or 'keep'", needs.singular)
+    if needs.takes == "discrete":
+        source = source.groups() or source
+    elif needs.missing == "pairwise":
+        source = source.rows()
     kinds, found = _kinds(source.raw), [*source.read, *columns.date_findings(source.raw)]
     if needs.takes != "any":
         found += columns.fit_findings(source.raw, needs.takes)
@@ -208,6 +219,8 @@ def _checked(seen: Seen, first: Audit) -> Audit:
     checks = [check for check in CHECKS if check.is_needed(seen.needs)]
     hindered = {check.about: why for check in checks if (why := check.hindrance(seen)) is not None}
     able = [check for check in checks if check.about not in hindered]
+    beyond = f"beyond the first {seen.table.n:,} of {seen.source.n:,} rows"
+    unchecked = hindered | {check.about: beyond for check in able if check.is_partial(seen)}
     unfit = {name for finding in first.findings if finding.problem == "fit" for name in finding.columns}
     found = [finding for check in able for finding in _found(check, seen)]
     contexts = set(getattr(seen.source, "contexts", ()))  # only the data of `anypag.pooled` have contexts
@@ -219,10 +232,11 @@ def _checked(seen: Seen, first: Audit) -> Audit:
         and not (seen.table.lags and finding.problem in OF_WINDOWS)
     ]
     told = _once_a_process(told) if seen.table.lags else told
-    audit = Audit.of([*first.findings, *told], (*first.checked, *(check.about for check in able)), first.kinds)
+    whole = (check.about for check in able if check.about not in unchecked)
+    audit = Audit.of([*first.findings, *told], (*first.checked, *whole), first.kinds)
     unseen = [] if seen.needs.sees_curves else curves.curve_notes(seen.used_table.within_sets())
     notes = (*rows.power_notes(seen.used.n, seen.largest), *unseen)
-    return replace(audit, notes=notes, unchecked=tuple(Unchecked(*item) for item in hindered.items()))
+    return replace(audit, notes=notes, unchecked=tuple(Unchecked(*item) for item in unchecked.items()))
 
 
 def _once_a_process(found: list[Finding]) -> list[Finding]:
@@ -241,7 +255,7 @@ def _by_design(finding: Finding, contexts: set[str]) -> bool:
 def _found(check: Check, seen: Seen) -> list[Finding]:
     """The findings of a check; if only the first rows of a long table were checked, they say so."""
     found = check.find(seen)
-    if "rows" not in check.wants or seen.table.n >= seen.source.n:
+    if not check.is_partial(seen):
         return found
     where = f"In the first {seen.table.n:,} of {seen.source.n:,} rows: "
     return [replace(finding, message=where + finding.message) for finding in found]

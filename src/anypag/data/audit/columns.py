@@ -39,10 +39,8 @@ _EVENT = re.compile(
     r"|^(death|dead|died|deceased|delta|fail(ed|ure)?|relapsed?|recur(red|rence)?)$",
     re.IGNORECASE,
 )
-MOST_ENDS, LEAST_TIMES = (
-    5,
-    10,
-)  # the most levels of a column that says how durations ended; the fewest levels of a column of durations
+MOST_ENDS = 5  # the most levels of a column that says how durations ended
+LEAST_TIMES = 10  # the fewest levels of a column of durations
 GLANCE = 500  # a check of this many first rows rules out most pairs (durations, their ends)
 
 
@@ -242,15 +240,14 @@ def _is_whole(column: Floats) -> bool:
     return bool((column[:8] == np.floor(column[:8])).all() and (column == np.floor(column)).all())
 
 
-def code_findings(table: Table) -> list[Finding]:
+def code_findings(source: Source) -> list[Finding]:
     """Warnings about numbers or words that may be codes for missing values."""
-    findings, ends = [], zip(table.summary().low.tolist(), table.summary().high.tolist(), strict=True)
-    for i, (name, extremes) in enumerate(zip(table.names, ends, strict=True)):
-        is_word = table.labels[i] is not None
-        found = _code_in(table, i, *extremes) if is_word or not _CODES.isdisjoint(extremes) else None
-        if found is None:
+    findings = []
+    for i, name in enumerate(source.names):
+        is_word = source.labels[i] is not None
+        typed, shown = _code_in(source, i) or ("", "")
+        if not typed:
             continue
-        typed, shown = found
         message = f"Column {name!r} holds {shown}, which looks like a code for a missing value."
         empty = "Unless it is a level: leave the field empty (None)" if is_word else "Leave the field empty (NaN)"
         remedy = Sentence(  # words given for gaps replace the default ones
@@ -261,19 +258,15 @@ def code_findings(table: Table) -> list[Finding]:
     return as_one(findings, "columns hold what looks like a code for a missing value")
 
 
-def _code_in(table: Table, i: int, low: float, high: float) -> tuple[str, str] | None:
+def _code_in(source: Source, i: int) -> tuple[str, str] | None:
     """A code for a missing value in a column, as the user types it and as a message shows it; None if there is none."""
-    labels = table.labels[i]
+    labels, summary = source.labels[i], source.summary()
     if labels is not None:
         return next(((label, repr(label)) for label in labels if label.strip().casefold() in _WORDS), None)
-    column = table.values[:, i]
-    for code in (low, high):
-        if code not in _CODES:
-            continue
-        rest = column[(column != code) & ~np.isnan(column)]
-        times = int(np.sum(column == code))
-        is_far = len(rest) > 0 and np.abs(rest - code).min() > max(0.5 * np.ptp(rest), 1.0)
-        if is_far and (code > 0 or rest.min() >= 0 or abs(code) >= 99) and times < len(rest):
+    for code in (float(end) for end in (summary.low[i], summary.high[i]) if end in _CODES):
+        times, low, high = source.beside(i, code)
+        is_far = min(abs(low - code), abs(high - code)) > max(0.5 * (high - low), 1.0)
+        if is_far and (code > 0 or low >= 0 or abs(code) >= 99) and 2 * times < summary.n - summary.missing[i]:
             return f"{code:g}", f"{code:g} ({times} time{'s' * (times != 1)}, far from all other values)"
     return None
 

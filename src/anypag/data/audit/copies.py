@@ -75,7 +75,7 @@ def copies_by_levels(source: Source) -> dict[str, str]:
     earlier, copies = dict[tuple[int, ...], list[int]](), {}
     for i in (i for i, kind in enumerate(source.kinds) if kind == "discrete"):
         alike = earlier.setdefault(tuple(sorted(source.levels(i).counts.tolist())), [])
-        first = next((j for j in alike if _tell_each_other(source, j, i)), None)
+        first = next((j for j in alike if _are_copies(source, j, i)), None)
         if first is None:
             alike.append(i)
         else:
@@ -83,14 +83,9 @@ def copies_by_levels(source: Source) -> dict[str, str]:
     return copies
 
 
-def _tell_each_other(source: Source, i: int, j: int) -> bool:
-    """Are two columns with the same level counts copies? Then their levels pair up one to one, and so do their gaps."""
+def _are_copies(source: Source, i: int, j: int) -> bool:
     pairs = source.groups([source.names[i], source.names[j]])
-    if pairs is None:
-        return False
-    gaps = np.isnan(pairs.table.values)
-    is_pair = ~gaps.any(axis=1)
-    return bool(is_pair.sum() == len(source.levels(i).values) and (gaps.all(axis=1) | is_pair).all())
+    return pairs is not None and bool(copies_in(pairs.table.all_of_kind("discrete")))
 
 
 def coded_copies(names: Sequence[str], codes: npt.NDArray[np.int32]) -> dict[str, str]:

@@ -15,6 +15,7 @@ import numpy as np
 from anypag.data.audit.relations import RELATION
 from anypag.data.audit.rows import costliest
 from anypag.data.findings import LEFT_OUT, Audit, Finding, Singular, warning
+from anypag.data.sources.pooled import Pooled
 from anypag.data.sources.protocol import Source
 from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option, Sentence, listed
@@ -41,10 +42,12 @@ def leaving_out(
     which the user gave a kind or prior knowledge; they are never left out. `read` takes a source, and `missing` and
     `singular` (no longer "auto"). It returns its result and an audit, or raises a DataError that holds the audit.
     """
+    strict: Singular = "error" if singular == "auto" else singular
+    if isinstance(source, Pooled):  # a column must not be left out in some of the data sets only
+        return read(source, "drop" if missing == "auto" else missing, strict)[0], []
     keep, out = frozenset(kept), dict[str, str]()
     if missing == "auto":
         out, missing = gappy(source, keep), "drop" if source.summary().missing.any() else "error"
-    strict: Singular = "error" if singular == "auto" else singular
     while True:
         rest = source.take([name for name in source.names if name not in out]) if out else source
         error, audit = None, Audit(())

@@ -24,7 +24,7 @@ from anypag.data.files.scan import AS_USUAL
 from anypag.data.findings import Finding, warning
 from anypag.data.levels import kind_of_levels
 from anypag.data.moments import Moments, Products
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Source, Spread, Summary, ThroughRows
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Lacked, Levels, Others, Source, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.data.worth import Worth
 from anypag.errors import DataError, Option
@@ -74,14 +74,17 @@ class CountedTable(ThroughRows):
         return kind_of_levels(np.unique(self.table.values[is_there, i]), int(self.counts[is_there].sum()))
 
     @property
-    def lacks(self) -> dict[Lacked, str]:
-        """Nothing if all counts are 1; else the order of rows, and the rows if there are too many for checks."""
-        if self._is_plain:
-            return {}
-        lacks: dict[Lacked, str] = {"order": "a table of counts has no order of rows"}
-        if self.n * len(self.names) > MOST_LOOKED_AT:
-            lacks["rows"] = f"the counts stand for {self.n:,} rows, too many to check one by one"
-        return lacks
+    def lacks(self) -> Mapping[Lacked, str]:
+        """What the repeated rows lack; and the rows, if there are too many for checks."""
+        if self._is_plain or self.n * len(self.names) <= MOST_LOOKED_AT:
+            return self._rows_lack
+        return {**self._rows_lack, "rows": f"the counts stand for {self.n:,} rows, too many to check one by one"}
+
+    @property
+    def _rows_lack(self) -> Mapping[Lacked, str]:
+        """What the table lacks; their order too, unless all counts are 1."""
+        no_order = "a table of counts has no order of rows"
+        return self.table.lacks if self._is_plain else {"order": no_order, **self.table.lacks}
 
     @cached_property
     def _is_plain(self) -> bool:
@@ -116,6 +119,9 @@ class CountedTable(ThroughRows):
         counts = np.bincount(codes[present], self.counts[present], minlength=len(found.values))
         return Levels(found.values, counts.astype(np.int64))
 
+    def beside(self, i: int, value: float) -> Others:
+        return self.table.beside(i, value)._replace(times=int(self.counts @ (self.table.values[:, i] == value)))
+
     def sample(self) -> Table:
         """The table with rows repeated by their counts if it is small enough; else each row once."""
         if "rows" in self.lacks:
@@ -145,7 +151,7 @@ class CountedTable(ThroughRows):
                 f"directly ({Option('test', 'permutation')}); or divide all counts by one number."
             )
         row_of = np.repeat(np.arange(len(self.counts)), self.counts)
-        return replace(self.table, given_kinds=self.kinds).take_rows(row_of)
+        return replace(self.table, given_kinds=self.kinds, lacks=self._rows_lack).take_rows(row_of)
 
 
 def counted(data: Any, column: str) -> CountedTable:

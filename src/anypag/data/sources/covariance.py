@@ -54,7 +54,7 @@ class CovarianceTable(ThroughRows):
 
     @property
     def lacks(self) -> dict[Lacked, str]:
-        return {"rows": NO_ROWS, "order": NO_ROWS}
+        return {"rows": NO_ROWS, "order": NO_ROWS, "values": NO_ROWS}
 
     def take(self, names: Sequence[str]) -> Self:
         return replace(self, known=_chosen(self.known, names))

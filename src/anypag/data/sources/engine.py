@@ -29,7 +29,7 @@ from anypag.data.libraries import narwhals as nw
 from anypag.data.moments import Moments, Products
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine_queries import Engine
-from anypag.data.sources.protocol import Lacked, Levels, Spread, Summary, ThroughRows
+from anypag.data.sources.protocol import Lacked, Levels, Others, Spread, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, listed
 
@@ -124,19 +124,17 @@ class EngineTable(ThroughRows):
         return EngineTable(self.engine.without_gaps(), given, self.read)
 
     def summary(self) -> Summary:
-        """The summary. Extremes leave out rows with gaps; they are NaN for text, or if a column has infinite values."""
+        """The summary. Extremes are NaN for text, or if a column has infinite values."""
         return self._summary
 
     @cached_property
     def _summary(self) -> Summary:
         missing, infinite = self.engine.gaps()
-        complete = self.engine.without_gaps() if missing.any() else self.engine
         low, high = np.full(len(self.names), np.nan), np.full(len(self.names), np.nan)
         numbers = [i for i, text in enumerate(self.engine.is_text) if not text and not infinite[i]]
-        n_complete = complete.n_rows() if missing.any() else self.n
-        if numbers and n_complete:
-            found = complete.take([self.names[i] for i in numbers]).summary()
-            low[numbers], high[numbers] = found.low, found.high
+        n_complete = self.engine.without_gaps().n_rows() if missing.any() else self.n
+        if numbers:
+            low[numbers], high[numbers] = self.engine.take([self.names[i] for i in numbers]).ends()
         return Summary(self.n, n_complete, missing, infinite, low, high)
 
     def levels(self, i: int) -> Levels:
@@ -149,6 +147,9 @@ class EngineTable(ThroughRows):
                 )
             self._levels[i] = found
         return self._levels[i]
+
+    def beside(self, i: int, value: float) -> Others:
+        return self.engine.beside(i, value)
 
     def sample(self) -> Table:
         return self._first_rows.with_kinds(self.given_kinds)
@@ -191,12 +192,12 @@ class EngineTable(ThroughRows):
         if found is None:
             return None
         given = {name: kind for name, kind in self.given_kinds.items() if name in chosen}
-        return CountedTable.of(found[0].with_kinds(given).with_findings(self.read), found[1])
+        return CountedTable.of(replace(found[0].with_kinds(given), read=self.read, lacks=self.lacks), found[1])
 
     def rows(self) -> Table:
         self.require_few_rows()
         pulled = as_table(self.engine.frame.collect().to_native(), kinds=self.given_kinds)
-        return pulled.with_findings(self.read)
+        return replace(pulled, read=self.read, lacks=self.lacks)
 
     def require_few_rows(self) -> None:
         """Raises a `DataError` if there are too many rows to pull them."""

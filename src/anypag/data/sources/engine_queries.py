@@ -19,7 +19,7 @@ from anypag.arrays import Counts, Floats
 from anypag.data.columns import checked_column_names, require_columns
 from anypag.data.libraries import narwhals as nw
 from anypag.data.moments import Moments, from_products, kurtosis_of, name_order
-from anypag.data.sources.protocol import Levels
+from anypag.data.sources.protocol import Levels, Others
 from anypag.data.table import Table, as_table
 from anypag.errors import DataError, MissingExtraError, listed
 from anypag.threads import slices
@@ -116,6 +116,17 @@ class Engine:
         table = as_table(pulled.drop(column).to_native(), names)
         order = np.lexsort(table.values.T[::-1])  # an engine returns groups in any order
         return replace(table, values=np.asfortranarray(table.values[order])), counts[order]
+
+    def ends(self) -> Floats:
+        """(2, p) the smallest and the largest value of each column; NaN for a column without values."""
+        there = [nw.when(~self._is_gap(i)).then(nw.col(name)) for i, name in enumerate(self.names)]
+        return self.asked([*(column.min() for column in there), *(column.max() for column in there)]).reshape(2, -1)
+
+    def beside(self, i: int, value: float) -> Others:
+        column = nw.col(self.names[i])
+        rest = nw.when((column != value) & ~self._is_gap(i)).then(column)
+        times, low, high = self.asked([(column == value).cast(nw.Int64).sum(), rest.min(), rest.max()])
+        return Others(int(np.nan_to_num(times)), low, high)
 
     def levels(self, i: int, most: int) -> Levels | None:
         """The different values of a column, and their counts; None if there are more than `most`."""

@@ -1,12 +1,13 @@
 """A table in a file that may be larger than memory: it is read in parts, and only sums are kept.
 
 Complete rows go into the sums in the same chunks as those of a table in memory (see `anypag.data.moments`), so that the
-file and the table give exactly the same numbers. Gaps, infinite values and extremes are those of all rows. The kinds
-of columns of numbers, the levels, and all checks that need single rows come from the first rows alone.
+file and the table give exactly the same numbers. Gaps, infinite values, extremes and levels are those of all rows. The
+kinds of columns of numbers, and all checks that need single rows, come from the first rows alone.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,7 +26,7 @@ from anypag.data.levels import infer_kind
 from anypag.data.libraries import polars
 from anypag.data.moments import Moments, Products, Sums, rows_in_chunk
 from anypag.data.sources.counted import CountedTable
-from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Summary, ThroughRows
+from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Others, Summary, ThroughRows
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
 
@@ -48,6 +49,7 @@ class FileTable(ThroughRows):
     is_complete: bool = False
     _texts: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     _rows: dict[tuple[str, ...], Table] = field(default_factory=dict)
+    _levels: dict[tuple[str, tuple[str, ...]], Levels] = field(default_factory=dict)
     _passes: dict[tuple[str, ...], _Totals] = field(default_factory=dict)
 
     @classmethod
@@ -86,12 +88,11 @@ class FileTable(ThroughRows):
         labels = self.labels[i]
         return self.sample().kinds[i] if labels is None else infer_kind(np.empty(0), labels)
 
-    def with_settled_kinds(self) -> FileTable | Table:
-        """The table in memory, with kinds inferred from all rows; this object if the file is too large for that.
-        DataError if the file is too large and its first rows show discrete columns.
-        """
-        if self.path.stat().st_size <= LARGE_FILE:
-            return self.rows()
+    def settled(self) -> Self | Table:
+        return self.rows() if self.path.stat().st_size <= LARGE_FILE else self
+
+    def refuse_levels(self) -> None:
+        """DataError if the first rows show discrete columns."""
         discrete = [name for name, kind in zip(self.names, self.kinds, strict=True) if kind == "discrete"]
         if discrete:
             raise DataError(
@@ -100,7 +101,6 @@ class FileTable(ThroughRows):
                 f"the columns continuous ({Option('kinds')}). If all rows fit into memory, choose "
                 f"{Option('test', 'permutation')} or {Option('test', 'mixed')}, which read the whole file."
             )
-        return self
 
     def take(self, names: Sequence[str]) -> Self:
         require_columns(names, self.names)
@@ -127,7 +127,8 @@ class FileTable(ThroughRows):
         place = [self.names.index(name) for name in found.names]
         missing, infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
         low, high = np.full(p, np.nan), np.full(p, np.nan)
-        missing[place], infinite[place], low[place], high[place] = found.missing, found.infinite, found.low, found.high
+        missing[place], infinite[place] = found.missing, found.infinite
+        low[place], high[place] = found.complete_ends if self.is_complete else found.ends
         return Summary(found.rows, found.n, missing, infinite, low, high)
 
     @property
@@ -148,7 +149,30 @@ class FileTable(ThroughRows):
         return _parts(frame, numbers, self.path, n)
 
     def levels(self, i: int) -> Levels:
-        return self.sample().levels(i)
+        key = self.names[i], self.names if self.is_complete else ()
+        if key not in self._levels:
+            kind = polars.Float64 if self.labels[i] is None else polars.String
+            level = polars.col(self.names[i]).cast(kind).alias("level")
+
+            def counted(frame: polars.LazyFrame) -> polars.DataFrame:
+                present = self._kept(frame).select(level).drop_nulls()
+                return present.group_by("level").agg(polars.len().alias("n")).sort("level").collect()
+
+            found = made_from_file(self.path, counted)
+            self._levels[key] = Levels(found["level"].to_list(), found["n"].cast(polars.Int64).to_numpy())
+        return self._levels[key]
+
+    def beside(self, i: int, value: float) -> Others:
+        column = polars.col(self.names[i]).cast(polars.Float64)
+        rest = column.filter(column != value)
+        asked = (column == value).sum().alias("times"), rest.min().alias("low"), rest.max().alias("high")
+        times, *ends = made_from_file(self.path, lambda frame: self._kept(frame).select(*asked).collect()).row(0)
+        return Others(times, *(math.nan if end is None else end for end in ends))
+
+    def _kept(self, frame: polars.LazyFrame) -> polars.LazyFrame:
+        """The rows of the file, without those that have gaps if they are left out; NaN is a gap."""
+        rows = frame.filter(is_row(self.path)).select(self.names).fill_nan(None)
+        return rows.drop_nulls() if self.is_complete else rows
 
     def sample(self) -> Table:
         return self._first_rows.complete() if self.is_complete else self._first_rows
@@ -167,7 +191,7 @@ class FileTable(ThroughRows):
         return self._pass.moments if names is None else self.take(names)._pass.moments
 
     def groups(self, names: Sequence[str] | None = None) -> CountedTable:
-        return self.rows().groups(names)
+        return (self if names is None else self.take(names)).rows().groups()
 
     def rows(self) -> Table:
         table = read_table(self.path, names=self.names, kinds=self.given_kinds)
@@ -176,14 +200,16 @@ class FileTable(ThroughRows):
 
 
 class _Totals:
-    """The results of a pass so far: counts over all rows; extremes and sums over rows whose values are all finite."""
+    """The results of a pass so far: counts and extremes over all rows; extremes and sums over rows whose values are all
+    finite.
+    """
 
     def __init__(self, names: Sequence[str]) -> None:
         p = len(names)
         self.names = tuple(names)
         self.rows = 0
         self.missing, self.infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
-        self.low, self.high = np.full(p, np.nan), np.full(p, np.nan)
+        self.ends = self.complete_ends = np.full((2, p), np.nan)  # the smallest and the largest values
         self._sums = Sums(names)
         self._waiting = np.empty((0, p))  # rows of finite values that do not fill a chunk yet
 
@@ -204,9 +230,8 @@ class _Totals:
         self.missing += np.isnan(part).sum(axis=0)
         self.infinite += np.isinf(part).sum(axis=0)
         complete = part[np.isfinite(part).all(axis=1)]
-        if len(complete):
-            self.low = np.fmin(self.low, complete.min(axis=0))
-            self.high = np.fmax(self.high, complete.max(axis=0))
+        self.complete_ends = _wider(self.complete_ends, complete)
+        self.ends = _wider(self.ends, part if len(complete) < len(part) else self.complete_ends)
         self._waiting = np.concatenate([self._waiting, complete]) if len(self._waiting) else complete
         at_once = self._sums.rows_at_once
         while len(self._waiting) >= at_once:
@@ -218,6 +243,13 @@ class _Totals:
     @cached_property
     def moments(self) -> Moments:
         return self._sums.moments()
+
+
+def _wider(ends: Floats, part: Floats) -> Floats:
+    """(2, p) the ends of columns, with the rows of `part` among the values."""
+    if not len(part):
+        return ends
+    return np.stack([np.fmin(ends[0], np.fmin.reduce(part)), np.fmax(ends[1], np.fmax.reduce(part))])
 
 
 def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, n: int) -> Iterator[Floats]:

@@ -208,7 +208,8 @@ def _stacked(tables: Mapping[str, Table]) -> tuple[Table, list[Finding]]:
     given = tuple(next(filter(None, of_each), None) for of_each in kinds)
     found = tuple(finding for part in parts for finding in part.read)
     values = np.asfortranarray(np.column_stack(columns))
-    return Table(tuple(common), values, labels, given, found, first.reading), left_out if others else []
+    lacks = {part: why for table in parts for part, why in table.lacks.items()}
+    return Table(tuple(common), values, labels, given, found, first.reading, lacks=lacks), left_out if others else []
 
 
 def _column(parts: Sequence[Table], i: int) -> tuple[Floats, tuple[str, ...] | None]:

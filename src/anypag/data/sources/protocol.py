@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from anypag.data.table import Kind, Missing, Table
 
 MOST_LOOKED_AT = 4_000_000  # the most numbers (32 MB) that are read from a file or an engine for checks of values
-Lacked = Literal["rows", "order"]  # what a source may lack: its rows, or the order in which they were recorded
+Lacked = Literal["rows", "order", "values"]
+"""What a source may lack: rows to check one by one, the order in which they were recorded, all values."""
 
 
 class Needs(NamedTuple):
@@ -49,6 +50,14 @@ class Summary(NamedTuple):
     infinite: Counts
     low: Floats
     high: Floats
+
+
+class Others(NamedTuple):
+    """How many rows have a given number in a column, and the smallest and the largest other number (NaN without)."""
+
+    times: int
+    low: float
+    high: float
 
 
 class Levels(NamedTuple):
@@ -107,6 +116,9 @@ class Source(Protocol):
     def complete(self) -> Source:
         """The rows without gaps."""
 
+    def settled(self) -> Source:
+        """The source with kinds inferred from all rows, if that needs not too much memory."""
+
     def normal_scores(self) -> Source:
         """The source with normal scores in place of the values of its continuous columns."""
 
@@ -117,6 +129,9 @@ class Source(Protocol):
 
     def levels(self, i: int) -> Levels:
         """The levels of a column."""
+
+    def beside(self, i: int, value: float) -> Others:
+        """The rows with this number in a column, and what other numbers it has."""
 
     def sample(self) -> Table:
         """Rows for checks that need values: all rows, or the first ones; an empty table if the source has no rows."""
@@ -145,8 +160,14 @@ class ThroughRows:
         return self
 
     @property
-    def lacks(self) -> dict[Lacked, str]:
+    def lacks(self) -> Mapping[Lacked, str]:
         return {}
+
+    def settled(self) -> Self | Table:
+        return self
+
+    def beside(self, i: int, value: float) -> Others:
+        return self.rows().beside(i, value)
 
     def normal_scores(self) -> Table:
         return self.rows().normal_scores()
