@@ -47,7 +47,7 @@ class Effect:
         outcome: the variables whose change is asked for.
         given: the variables conditioned on.
         status: by one graph "zero" (no effect), "adjustment" (identified by a set), "formula" (identified by a formula)
-            or "unidentified". By sampled graphs "zero" (95 % or more exclude an effect, also of those sampled with a
+            or "unidentified". By sampled graphs "zero" (95 % or more exclude an effect, also among those sampled with a
             lower penalty per edge), "unidentified" (half or more leave it open, or none identifies it) or "identified".
         reason: the reason for the status, in words.
         adjustment_set: the canonical set: all possible ancestors of cause, outcome and conditions that may be adjusted
@@ -99,7 +99,7 @@ class Effect:
     @property
     def estimate(self) -> float | Entries | tuple[DrawnEffect, ...] | None:
         """The change of the outcome's mean if the cause is set one unit higher, or from its first level to its second.
-        For several causes, outcomes or levels, and for tables by one graph: a tuple with an entry for each number.
+        For several causes, outcomes or levels, and for the model "tables" without sampled graphs: a tuple of entries.
 
         With sampled graphs, the median of `draws`; the first printed line has `if_causal` instead. None without data.
         Also None if one graph answers "zero" (see `association`) or "unidentified" (see `possible`).
@@ -146,7 +146,7 @@ class Effect:
 
     @property
     def draws(self) -> Floats | None:
-        """(m,) draws of the effect, one per sampled graph; None without these or data, or if `estimate` is a tuple."""
+        """(m,) draws of the effect, one per sampled graph; None without graphs or data, or if `estimate` is a tuple."""
         return None if self._line is None else self._line.draws
 
     @property
@@ -218,8 +218,8 @@ class Effect:
             model: "linear", "tables" or "mixed"; the default is linear if all columns of the effect are continuous,
                 tables if all are discrete, mixed (regression with indicators of levels) if the outcome is continuous
                 and other columns are discrete.
-            adjust_for: your own adjustment set; after sampling, for the answer of the single graph. The default is the
-                canonical set for a linear or mixed model, a smallest set for tables: larger sets leave cells empty.
+            adjust_for: your own adjustment set; if graphs were sampled, the answer is then by the single graph. The
+                default is the canonical set; for tables it is a smallest set, because larger sets leave cells empty.
             resamples: bootstrap resamples for the interval; 0 for no interval.
             level: the confidence level, which is the share of intervals that cover the true effect.
             seed: of the resampling, and of the folds of a learner.

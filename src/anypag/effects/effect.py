@@ -69,12 +69,13 @@ def effect(
         given: variables to condition on; the answer is the effect in each group that their values define.
         within: search for adjustment sets among these columns only.
         selection_bias: False says that the sample is not selected. The default is the choice of the search; for a bare
-            PAG or MAG it is True. If the sample may be selected, "adjustment" and "zero" hold among those in the
-            sample. Formulas are refused, and so are MAGs, DAGs and, unless graphs were sampled, results with knowledge.
+            PAG or MAG it is True, for a DAG False. If the sample may be selected, "zero" and "adjustment" hold among
+            those in the sample. Unless graphs were sampled, every other answer is then refused, and so is every
+            question about a MAG, a DAG or a result with knowledge.
         data: a table to estimate from; see `Effect.estimated` for more choices. With several data sets
             (`anypag.pooled`) the effect is that in the observed set (the first), and its rows are used. The effect of a
-            context (a column that tells sets apart) compares the sets it tells apart, and uses their rows. A table of
-            the observed set is accepted too, and so is one of all sets with the column that tells them apart.
+            context (a column that tells sets apart) compares the sets it tells apart, and uses their rows. Pooled data
+            may be replaced by a table of the observed set, or by one of all sets with the column that names the set.
         model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed" (regression
             with indicators of levels); the default follows from their kinds.
         assume: statements in the form of `Knowledge.from_text`, assumed besides those of the search: "smoking !<->
@@ -143,7 +144,7 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     known, notes = result.choices.knowledge, [IN_THE_SAMPLE] * selection
     if selection and known is not None and known.facts(pag.names).unconfounded.any():
         notes.append(NOTHING_HIDDEN)
-    more, every = diagrams.n_for_effects  # graphs for effects alone; a budget or a signal may end their sampling
+    more, every = diagrams.n_for_effects  # graphs for effects alone: how many there are, and should be
     may_lack = more or result.stopped is not None or result.choices.time_budget is not None
     notes += [CUT.format(more=more, all=every)] if not is_discrete and more < every and may_lack else []
     by_graph = None

@@ -28,7 +28,7 @@ NO_SET = ("A learner needs an adjustment set, and this effect has none: leave ou
 
 
 class Beside(NamedTuple):
-    """The estimate of a learner, and additions to any estimate: the effect in groups, robustness, and notes."""
+    """The estimate of a learner (`numbers`), and additions to any estimate; `along` holds the effect in groups."""
 
     numbers: Estimate | None = None
     along: Estimate | None = None
@@ -92,7 +92,7 @@ class Adjusting:
         return self._by_learner(sampled, table, within, learner)
 
     def _by_learner(self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner) -> SampledEffect:
-        """The effect with draws: normal around the estimate by the graph's set; 0 without a directed path."""
+        """The effect with draws: 0 without a directed path, else normal around the estimate by the class's set."""
         question, classes, seed = sampled.question, sampled.question.classes, self.sampling.seed
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
         of_graph = [sets[k] for k in classes.of.tolist()]
@@ -142,7 +142,7 @@ def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet
 
 
 def _set_of_class(sampled: SampledEffect, k: int, within: NodeSet) -> tuple[CausalGraph, NodeSet | None]:
-    """The graph of class k and its adjustment set; if open, those of a member where no arrow hides a cause."""
+    """The graph of class k and its adjustment set; of an open class, those of a member whose arrows hide no cause."""
     question = sampled.question
     causal, z = question.classes.classes[k].causal, question.verdicts[k].z
     if question.said[k] != "open":

@@ -54,12 +54,12 @@ NO_GROUP = "{name!r} is a context: it has one value in each data set, so it cann
 
 
 class RowsUsed(NamedTuple):
-    """The rows behind numbers, their clusters, notes, and contexts (columns that tell sets apart) that do not vary."""
+    """The rows behind numbers."""
 
     table: Table
     cluster: Any = None
-    told: tuple[str, ...] = ()
-    same: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()  # notes about the choice of rows
+    same: tuple[str, ...] = ()  # contexts (columns that tell data sets apart) that have one value in these rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 from anypag.scores.base import GAMMA
 
-SURE_OF_NONE = 0.95  # "zero": this share of graphs excludes an effect, also of those with a lower penalty per edge
+SURE_OF_NONE = 0.95  # for "zero", this share of graphs must exclude an effect, at each of the two penalties per edge
 MOSTLY_OPEN = 0.5  # status "unidentified": the classes of at least this share of graphs leave the effect open
 LEAST_TOLD = 0.01  # groups of classes with a smaller share of the graphs are not listed
 MUCH = 0.2  # a smaller difference between the shares of "no effect" at the two penalties per edge is not reported
@@ -30,9 +30,11 @@ IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 @dataclass(frozen=True, eq=False)
 class SampledEffect:
-    """An effect by sampled graphs: shares of graphs and, with data, draws."""
+    """An effect by sampled graphs: shares of graphs and, with data, draws. More graphs are sampled with a lower penalty
+    per edge, so that weak edges stay. These graphs count in draws and for the status "zero", but not in shares.
+    """
 
-    n: int  # the graphs behind the shares; draws also use those sampled with a lower penalty per edge
+    n: int  # the number of graphs behind the shares
     p_zero: float  # the share whose class says that there is no effect
     p_identified: float  # the share whose class identifies the effect
     p_open: float  # the share whose class leaves the effect open
@@ -78,7 +80,7 @@ class SampledEffect:
     def drawn(
         self, table: Table, kept: Shared | None = None, clusters: Counts | None = None, confounding: float | None = None
     ) -> SampledEffect:
-        """The effect with draws from a table, its columns sorted by name. `kept`: draws or a table used before."""
+        """The effect with draws from a table, whose columns are sorted by name. `kept`: draws or levels to reuse."""
         if self.is_discrete:
             n_levels = self.question.classes.n_levels
             levels = kept if isinstance(kept, LevelTable) else LevelTable(table, n_levels, clusters)
@@ -184,7 +186,7 @@ def _limits(found: SampledEffect) -> list[str]:
 
 
 def smallest_seen(n: int, p: int) -> float:
-    """The partial correlation at which an edge gains as much as its penalty (EBIC; BIC if p = 1): n rows, p variables.
+    """The partial correlation at which an edge gains its penalty (EBIC; BIC if p = 1), for n rows and p variables.
 
     >>> round(smallest_seen(400, 5), 2)
     0.15

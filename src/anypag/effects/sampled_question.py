@@ -74,7 +74,7 @@ class Question:
         return [words.get(verdict.status, "identified") for verdict in self.verdicts]
 
     def share(self, word: Said) -> float:
-        """The share of graphs, among those that count in shares, whose class has the status `word`."""
+        """The share of graphs whose class has the status `word`. Graphs with a lower penalty per edge are left out."""
         return float(self.graphs_of(word)[self.classes.counts].mean())
 
     @property
@@ -118,7 +118,9 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs, and of those whose class allows an effect: for an open one, by `members_if_causal`."""
+        """Draws of all graphs, and of those whose class allows an effect. In the latter, graphs of an open class are
+        replaced by the member of `members_if_causal`.
+        """
         classes = self.classes
         drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
         at, diagrams = classes.members_if_causal(self.x, is_open)
@@ -167,8 +169,8 @@ class AllDraws(NamedTuple):
     """The effects between all columns of a table, one draw for each sampled graph."""
 
     rows: LinearColumns
-    draws: Floats  # (m, c, c)
-    of_members: dict[NodeSet, tuple[Flags, Floats]]  # by causes: the graphs done, and draws by `if_causal`
+    draws: Floats  # (m, c, c) by graph, cause and outcome
+    of_members: dict[NodeSet, tuple[Flags, Floats]]  # for a set of causes: the graphs done by `if_causal`, their draws
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:
@@ -178,7 +180,9 @@ class AllDraws(NamedTuple):
         return cls(rows, rows.drawn(classes.diagrams, classes.place, everyone, everyone), {})
 
     def if_causal(self, classes: SampledClasses, x: NodeSet, at: Counts) -> Floats:
-        """(k, columns of x, c) draws of members whose arrows hide no common cause; `draws` without such a member."""
+        """(k, columns of x, c) draws for the k graphs `at`: by a member of the graph's class whose arrows hide no
+        common cause, or by the graph itself if its class has no such member.
+        """
         causes, everyone = self.rows.places(x), np.arange(len(self.rows.columns))
         if x not in self.of_members:
             self.of_members[x] = np.zeros(len(classes), np.bool_), self.draws[:, causes].copy()

@@ -144,8 +144,9 @@ def with_hidden_causes(
     """New weights of a linear system whose open arrows hide common causes; the observed distribution stays the same.
 
     An arrow a → b can hide a common cause if a has no `<->`, and all parents of a are parents of b. The cause
-    adds d · e to b's noise, where e is the noise of a (a minus its weighted parents); new weights of a and its parents
-    cancel this. d is set by a correlation drawn within ±`strength`. `weights[j, i]`: weight of i in the equation of j.
+    adds d · e to b's noise, where e is the noise of a (a minus its weighted parents). In the equation of b, new weights
+    of a and its parents cancel this. d follows from a correlation of the noises of a and b, drawn within ±`strength`.
+    `weights[j, i]`: weight of i in the equation of j.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
     for a, b in np.argwhere(arrow & open_arrows):

@@ -117,7 +117,7 @@ class Adjustment:
         return Robustness(r2, *values, *e_values(self._ratio(found.value), low, high))
 
     def _ratio(self, step: float) -> float:
-        """The risk ratio of an effect: of two risks if both columns have two levels, else from the mean difference."""
+        """An effect's risk ratio: of two risks if cause and outcome have two levels, else by the mean difference."""
         y, x, low, high = self.rows.y, self.rows.x, self.rows.y.min(), self.rows.y.max()
         if self.levels is None or len(np.unique(y)) > 2:
             return exp(RATIO_OF_DIFFERENCE * (step * (1.0 if self.levels else float(x.std())) / float(y.std())))
@@ -185,7 +185,8 @@ class Robustness:
     Adjusting leaves variance in cause and outcome. A hidden cause that explains the share `value` of each of the two
     variances can make the estimate 0; with smaller shares it cannot (robustness value, Cinelli and Hazlett 2020).
     `e_value` is the risk ratio that the hidden cause must have with both (VanderWeele and Ding 2017). It follows from
-    the standardised mean difference (per standard deviation of a numeric cause) unless both have two levels.
+    the standardised mean difference (per standard deviation of a numeric cause), but from two risks if cause and
+    outcome have two levels.
     """
 
     partial_r2: float  # the share of the remaining variance of the outcome that the cause explains

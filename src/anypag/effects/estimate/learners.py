@@ -1,11 +1,12 @@
 """Estimates of an effect that adjust for a set by any regressors instead of straight lines, cross-fitted.
 
 For a cause that is a number the model is partially linear: outcome and cause are each regressed on the set, and the
-residual of the outcome is regressed on that of the cause (Robinson 1988). For a cause with two levels the scores are
-doubly robust (AIPW): a regression of the outcome in each group, corrected by the residual of each row divided by the
-probability of its level. Every row is predicted from the rows of other folds, so that noise which a flexible
-regression has fitted does not bias the estimate (Chernozhukov et al. 2018). Both estimates are a ratio of two sums over
-rows; these sums also give standard errors, by row or by cluster, and estimates in groups of rows.
+residual of the outcome is regressed on that of the cause (Robinson 1988). For a cause with two levels the estimate is
+doubly robust (AIPW): the outcome is regressed on the set at each level of the cause; a row's score is the difference of
+the two predictions, corrected by the row's residual divided by the probability of its level. Every row is predicted
+from the rows of other folds, so that noise which a flexible regression has fitted does not bias the estimate
+(Chernozhukov et al. 2018). Both estimates are a ratio of two sums over rows; these sums also give standard errors, by
+row or by cluster, and estimates in groups of rows.
 """
 
 from __future__ import annotations
@@ -251,7 +252,7 @@ def _folds(rows: AdjustedRows, seed: int) -> list[tuple[Flags, Flags]]:
 
 
 def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
-    """The makers of the regressors of outcome and cause. If nothing is adjusted for: splines, which give means."""
+    """The makers of the regressors of outcome and cause. If nothing is adjusted for: splines, to predict means."""
     pair = learner if isinstance(learner, tuple) else (learner, learner)
     if len(pair) != 2:
         raise ParameterError(NO_LEARNER, f"{learner!r}.")

@@ -89,7 +89,7 @@ def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tu
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
-    """Combinations {node: level} that the formula needs and no row has, though one has all but the causes' levels."""
+    """Combinations {node: level} in conditions of the formula that no row has, but a row has without the causes."""
     found: dict[tuple[tuple[int, int], ...], None] = {}
     for leaf in leaves(formula):
         here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
@@ -148,8 +148,9 @@ class LevelTable:
         return found
 
     def drawn(self, diagrams: Marks, numbers: Counts, causes: Columns, y: int, rows: Flags | None = None) -> Floats:
-        """(m, k, l) draws of risk differences: the changes in the probabilities of the levels of y but the first, if
-        the causes are set to a combination of levels in place of the first. Exactly 0 if no cause is an ancestor of y.
+        """(m, combinations, levels) draws of risk differences: how the probability of each level of y but the first
+        changes if the causes are set to each combination of levels but the first, in place of the first. Exactly 0 if
+        no cause is an ancestor of y.
         """
         found = []
         for diagram, number in zip(diagrams, numbers.tolist(), strict=True):
@@ -198,7 +199,9 @@ class LevelTable:
 
 
 def _steps(diagram: Marks, causes: Columns, y: int) -> Steps:
-    """A step for each cause that leads to y when all are set, ancestors first; it adjusts for parents not yet used."""
+    """A step for each cause with a directed path to y that avoids the other causes, ancestors first. A step adjusts for
+    those parents of its cause that no earlier step used.
+    """
     arrows = (diagram == Mark.ARROW) & (diagram.T == Mark.TAIL)
     cut = diagram.copy()
     for x in causes:

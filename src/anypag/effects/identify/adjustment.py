@@ -1,7 +1,7 @@
 """The generalised adjustment criterion (Perković, Textor, Kalisch, Maathuis, JMLR 18, 2018) in a PAG.
 
-A set Z is an adjustment set for the effect of X on Y, P(y | do(x)) = Σ_z P(y | x, z) P(z) in every system of the
-graph's class, exactly if
+A set Z is an adjustment set for the effect of X on Y if P(y | do(x)) = Σ_z P(y | x, z) P(z) in every system of the
+graph's class. This is so exactly if
 
 1. every proper possibly directed path from X to Y starts with a visible edge out of X (*amenability*);
 2. Z contains no *forbidden* node: no possible descendant of a node other than X on such a path;
@@ -11,9 +11,10 @@ A path is proper if only its first node is in X. Given 1 and 2, the third condit
 separates X and Y in one member (any will do) after the first edges of the proper possibly directed paths are taken out.
 
 So adjustment sets are sets that separate X and Y in that member. Minimal ones lie among the ancestors of X and Y. Among
-these, a separating set is a cut in an undirected graph, which joins all nodes of a district (connected by `<->`) and
-their parents; nodes that may not be used are contracted (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor
-2019). Minimal cuts are enumerated by moving a cut past one of its nodes (Berry, Bordat, Cogis 2000).
+these, the separating sets are the cuts of an undirected graph. In this graph the nodes of a district (connected by
+`<->`) and their parents are all joined to each other. A node that may not be used is removed, and its neighbours are
+joined (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019). Minimal cuts are enumerated by moving a cut
+past one of its nodes (Berry, Bordat, Cogis 2000).
 """
 
 from __future__ import annotations

@@ -102,8 +102,8 @@ class _Exactly:
 
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
-    """The prepared graph with marks from knowledge, as in `shown`. None without contexts, or if no completion of
-    `shown` agrees with knowledge and is in the class of `alone`, the graph by the data alone.
+    """The prepared graph with marks from knowledge, as in `shown`. None without contexts, or if the MAG that completes
+    `shown` contradicts knowledge or is not in the class of `alone`, the graph by the data alone.
     """
     return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
 

@@ -3,8 +3,9 @@ Jaber, Ribeiro, Zhang, Bareinboim, NeurIPS 2022).
 
 Q[C] is the distribution of the nodes C when all other nodes are set. D contains Y and its possible ancestors by
 paths without X. The effect is the sum of Q[D] over the nodes of D that are not in Y. The derivation starts from Q[V] =
-P(v). A step removes nodes: all that are no possible ancestors of D, else one bucket (nodes joined by `o-o`). Or it
-splits a set into regions. If no step is possible, two systems of the graph's class agree on P and differ in the effect.
+P(v) of all nodes V. A step removes nodes: all that are no possible ancestors of D, else one bucket (nodes joined by
+`o-o`). Or it splits a set into two regions, computed apart (`Regions`). If no step is possible, two systems of the
+graph's class agree on P and differ in the effect.
 """
 
 from __future__ import annotations
