@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 import naive
 import naive_knowledge as twin
-from anypag.graphs.orientation import KnownCauses, Pass, Scratch
+from anypag.graphs.marks import Mark, MarkReason
+from anypag.graphs.orientation import KnownCauses, Pass, Scratch, orient
+from anypag.graphs.pag import PAG
 from anypag.graphs.projection import CollidersOf
-from anypag.graphs.rules import RULES
+from anypag.graphs.rules import RULES, why
 from anypag.graphs.skeleton import Skeleton
 from anypag.threads import do_nothing
 
@@ -67,3 +69,16 @@ def test_rules_that_look_things_up(name: str, number: int, case: tuple[Marks, Fl
 def test_no_undirected_edge_meets_an_arrowhead(case: tuple[Marks, Flags]) -> None:
     marks, known = case
     assert proposed_by(24, marks, known) == new(marks, twin.knowledge_4(marks.tolist()))
+
+
+@pytest.mark.parametrize(("edge", "tail"), [("V --o B", "V"), ("V o-- B", "B")])
+def test_the_reason_of_k4_names_the_end_with_the_tail(edge: str, tail: str) -> None:
+    pag = PAG.from_string(f"A --> V; {edge}")
+    nothing = np.zeros((3, 3), np.bool_)
+    (row,) = orient(pag.marks, CollidersOf(pag.marks), [RULES[24]], knowledge=KnownCauses(nothing, nothing)).log
+    rule, i, j, mark, *because = row.tolist()
+    reason = MarkReason(pag.names[j], pag.names[i], Mark(mark), rule, tuple(pag.names[k] for k in because))
+    assert why(reason, {}) == (
+        "K4: A points to V, so V is no cause of being in the sample, and no edge of V has two tails; "
+        f"this edge has a tail at {tail}."
+    )

@@ -160,8 +160,8 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
 def store_of_run(
     path: Path, facts: Fingerprint, first: dict[str, Any], read: Callable[[Store], None], *, resume: bool
 ) -> Store:
-    """The open file of a run. An existing file is passed to `read`; a new one gets the facts `first`. CheckpointError
-    if the file belongs to another run, or if it exists and `resume` is False.
+    """The open file of a run, which `facts` identify. An existing file is passed to `read`; a new one also gets the
+    facts `first`. CheckpointError if the file belongs to another run, or if it exists and `resume` is False.
     """
     if not path.exists():
         return Store.create(path, {"run": facts, **first})

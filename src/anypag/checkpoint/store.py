@@ -2,8 +2,8 @@
 
 Every `write` is atomic, even if the process or the machine dies. Nothing in the file is executed: facts are JSON,
 arrays are bytes with their type and shape, each with a checksum. A file with other tables is refused when it is opened.
-A file is locked while it is open. Another run that opens it fails: at once, or after a second where only SQLite
-locks it (Windows). `docs/checkpoint.md` describes the file.
+A file is locked while it is open. Another run that opens it fails at once; on a system without file locks (Windows)
+only SQLite locks the file, and the other run fails after a second. `docs/checkpoint.md` describes the file.
 """
 
 from __future__ import annotations

@@ -6,12 +6,13 @@ that are marginally independent have no common cause, and neither causes the oth
 nothing is a cause of itself. `cannot_all_be_true` decides by these rules.
 
 A variable at which an edge has an arrowhead does not cause selection, nor do the variables that it causes. For these
-*unselected* variables a tail means "cause of" and nothing else. Any other variable may cause selection; then all its
-tails are true. So the statements contradict each other exactly if a chain of tails at unselected variables
+*unselected* variables a tail means "cause of" and nothing else. Any other variable may cause selection; if it does, all
+its tails are true. So the statements contradict each other exactly if a chain of tails at unselected variables
 
 1. leads from A to B, with an arrowhead at A on A–B,
 2. returns to its start, or
-3. leads from one of two independent variables to the other, or if two such chains lead from one variable to both.
+3. leads from one of two independent variables to the other, or if two such chains lead from one variable to two
+   independent variables.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from anypag.graphs.pag import PAG
 AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
 MOST_LISTED = 1000  # the search ends after this number of contradictions
-MOST_COMPARED = 1_000_000  # or once the squared numbers of statements in candidates sum to more (a few seconds)
+MOST_COMPARED = 1_000_000  # or once the squared sizes of the candidates add up to more than this (a few seconds)
 
 
 class Assertion(NamedTuple):
-    """One statement: `a` is a cause of `b` (or of selection), is a cause of neither, or is independent of `b`."""
+    """One statement: `a` is a cause of `b` or of selection ("cause"), of neither ("not"), or independent of `b`."""
 
     kind: AssertionKind
     a: str
@@ -56,7 +57,7 @@ class Assertion(NamedTuple):
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A minimal set of statements that cannot all be true; or, without statements, a graph that fits no causal system.
+    """A minimal set of statements that cannot all be true. Without `statements`, the whole graph fits no causal system.
 
     `pairs` are the pairs of variables that are involved; `sentence` is the contradiction in words, as is `str()`.
     """
@@ -117,7 +118,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction surely minimal? Yes if its "cause" statements form a tree without the `b` of a "not"."""
+    """Is a contradiction surely minimal? Yes if its "cause" statements form a tree and no "not" has its `b` there."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)
@@ -131,7 +132,7 @@ class Chains:
     comes: Links  # the reverse: for each variable b, all a with a tail at a on a–b
     denied: Links  # for each variable a, all b with an arrowhead at a on a–b: a is no cause of b nor of selection
     independent: Collection[tuple[str, str]]
-    selection: bool
+    selection: bool  # may the sample be selected?
 
     @classmethod
     def of(cls, statements: Iterable[Assertion], selection: bool) -> Chains:
@@ -192,7 +193,7 @@ class Chains:
                 yield [*self._why_unselected(cause), *chains, Assertion("independent", *apart)]
 
     def in_chains(self) -> set[str]:
-        """The variables on chains of causes that begin at an unselected variable; only their independences matter."""
+        """The variables on chains of causes that begin at an unselected one; only independences among these matter."""
         return {*_tree(self.leads, *(a for a in self.leads if a in self._unselected))}
 
     @cached_property

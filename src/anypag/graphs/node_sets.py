@@ -135,7 +135,7 @@ class Neighbours:
 
 
 def bucket_sets(near: Neighbours, inside: NodeSet) -> list[NodeSet]:
-    """The buckets (nodes connected by `o-o` edges) of a part of the graph, in the order of their first nodes."""
+    """The buckets (nodes connected by `o-o` edges) within `inside`, in the order of their first nodes."""
     found, left = [], inside
     while left:
         bucket = spread(near.circles, left & -left, inside)
@@ -160,5 +160,5 @@ def pc_component_set(near: Neighbours, sources: NodeSet, inside: NodeSet) -> Nod
 
 
 def region_set(near: Neighbours, sources: NodeSet, inside: NodeSet) -> NodeSet:
-    """The union of the buckets that a pc-component meets, in a part of the graph."""
+    """The union of the buckets within `inside` that the pc-component of `sources` meets."""
     return spread(near.circles, pc_component_set(near, sources, inside), inside)

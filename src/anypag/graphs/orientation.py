@@ -1,8 +1,9 @@
 """Orientation: all marks that follow from a skeleton and its colliders.
 
-The rules are in `anypag.graphs.rules`. R0 runs once. Then the others run until none sets a mark, after every change
-from the first one again. Two need to know colliders: R0 asks whether an unshielded triple is a collider, R4 whether the
-node that a path discriminates is one. A `Colliders` object answers: from separating sets in a search, else from a MAG.
+The rules are in `anypag.graphs.rules`. R0 runs once. Then the others run in order, from the first one again after every
+change, until none sets a mark. Two need to know colliders: R0 asks whether an unshielded triple is a collider, R4
+whether the node that a path discriminates is one. A `Colliders` object answers: from separating sets in a search, else
+from a MAG.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable
 
 
 def true_pag(dag: DAG, latent: Iterable[Node] = (), selection: Iterable[Node] = ()) -> PAG:
-    """The PAG that a perfect search would find: that of the MAG of `latent_projection`, which has the same arguments.
+    """The PAG that a perfect search would find: the PAG of the MAG `latent_projection(dag, latent, selection)`.
 
     >>> from anypag import DAG
     >>> print(true_pag(DAG.from_string("U --> B; U --> C; A --> B; D --> C"), latent=["U"]))
@@ -108,7 +108,7 @@ def mag_of_diagram(marks: Marks) -> Marks:
     if not (tail & tail.T).any():
         nobody = np.zeros(n, np.bool_)
         return _projected(Skeleton.of(marks).with_marks(marks), nobody, nobody, np.arange(n))
-    # by a DAG with a latent cause for every `<->` and a selection node for every `---`
+    # projects a DAG that has a latent cause for every `<->` and a selection node for every `---`
     both, undirected = np.argwhere(np.triu(arrow & arrow.T)), np.argwhere(np.triu(tail & tail.T))
     size = n + len(both) + len(undirected)
     node = np.arange(size)

@@ -38,7 +38,7 @@ class Rule(NamedTuple):
 
     number: int
     propose: Callable[[Pass, Colliders], int]
-    """Writes proposed marks into `wanted` and `rows` of the pass (see `_kernels.rules`). Returns their number."""
+    """Writes proposed marks into `wanted` and `rows` of the `Pass` (see `_kernels.rules`). Returns their number."""
     needs_selection: bool  # applies only if the variables may affect who is in the sample
     words: Explain  # makes the sentence that explains a mark
     needs_knowledge: bool = False  # useful only with knowledge
@@ -138,7 +138,7 @@ def _triple(*patterns: Triple, known: str | None = None) -> Callable[[Pass, Coll
 
 
 def _long_pattern(kernel_name: str, *more: int) -> Callable[[Pass, Colliders], int]:
-    """The `propose` of a rule that reads only marks, in short calls (turns). `more`: other arguments of its kernel."""
+    """The `propose` of a rule whose kernel reads marks and `more` (numbers), and runs in short calls (turns)."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         rule, stand = getattr(kernel, kernel_name), np.zeros(4 + 3 * len(graph.marks), np.int64)
@@ -153,7 +153,9 @@ def _nothing(graph: Pass, colliders: Colliders) -> int:
 
 
 def _saying(sentence: str) -> Explain:
-    """A function that fills a sentence with `at`, `other` and the nodes of `because` (in one field, or one in each)."""
+    """A function that fills in the fields of a sentence: `{at}`, `{other}`, and either `{because}` for all nodes that
+    the reason names, or a field of any other name for each of them, in order of appearance.
+    """
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
     def words(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -232,8 +234,8 @@ _SENTENCES = {
     "an arrowhead, that path would have to be directed and make {at} a cause of {other}, which the arrowhead denies.",
     "R10": "{m} and {w} have no edge, and paths from {at} through them may lead to two causes of {other}; at least one "
     "path must, so the end at {at} is a tail.",
-    "R12": "if {at} were a cause of {other}, it would be a cause of {d} too, because each edge of a path from {at} to "
-    "{d} forces the next one; but arrows lead from {d} back to {at}.",
+    "R12": "if {at} were a cause of {other}, all edges of a path from {at} to {d} would have to be arrows, and {at} "
+    "would be a cause of {d} too; but arrows lead from {d} back to {at}.",
     "K1": "{at} is known to be no cause of {other}, and its arrowhead from {c} says that it is no cause of being in "
     "the sample either.",
     "K2": "{at} is no collider between {other} and {c}, so it is a cause of {other}, of {c} or of being in the sample; "
@@ -241,7 +243,7 @@ _SENTENCES = {
     "K3": "{at} has a tail towards {b}, of which it is known to be no cause; so who is in the sample depends on {at}, "
     "and every mark at {at} is a tail.",
     "K4": "{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; this "
-    "edge has a tail at {a}.",
+    "edge has a tail at {other}.",
     "K5": "{at} and {other} are known to have no hidden common cause, and {other} is no cause of {at}; so {at} causes "
     "{other}.",
     "K6": "every graph that fits the data and the given knowledge has this mark; all such graphs were checked.",

@@ -16,7 +16,7 @@ from anypag.threads import map_in_threads, runs_of
 
 BYTES_PER_EDGE = 64  # writing this many bytes of new memory costs as much as processing a neighbour
 LEAST_EDGES, MOST_EDGES = 100_000, 100_000_000
-"""The least and the greatest work of a thread at a time, in neighbours processed; the least takes 1 ms."""
+"""The least and the greatest size of a part of the work that a thread takes, in neighbours. The least takes 1 ms."""
 MarkedEdges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Marks, Marks]
 """`start` and `neighbour` of a skeleton, and for each entry the marks at the node and at the neighbour."""
 

@@ -16,7 +16,7 @@ from anypag.knowledge.facts import Facts
 from anypag.knowledge.statements import SELECTION, SYMMETRIC, Side, Statement, named
 
 MOST_NAMED = 3  # the most columns that a message names
-SaidBy = Callable[[str, int, int], str]  # from a kind of fact and two columns, the statement that says this fact
+SaidBy = Callable[[str, int, int], str]  # gives the statement that says a fact of this kind about these two columns
 _BEGIN = "The knowledge contradicts itself:"
 
 

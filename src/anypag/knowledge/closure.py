@@ -79,7 +79,7 @@ class Closure(NamedTuple):
 
 
 def class_with_knowledge(mag: Marks, facts: Facts, pag: Marks | None = None) -> Marks:
-    """(n, n) the marks of the PAG of a MAG (`pag`, if given), and those that follow from knowledge by the rules."""
+    """(n, n) the marks of the PAG of a MAG, and those that the rules add by knowledge. `pag`: this PAG, if known."""
     start = as_circles(mag) if pag is None else pag
     return orient_with_knowledge(start, SeparationsOf(mag), facts, Skeleton.of(mag), final=True).marks
 

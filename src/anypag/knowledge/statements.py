@@ -1,4 +1,7 @@
-"""The statements of knowledge, as the user wrote them (by names), and the outcome of each."""
+"""The statements of knowledge, as the user wrote them (by names), and the outcome of each.
+
+`place` says where a statement was written, for messages: "line 2", or "causes[0]" for an argument of `Knowledge`.
+"""
 
 from __future__ import annotations
 
@@ -83,10 +86,10 @@ class PairStatement:
 
 @dataclass(frozen=True)
 class Contexts:
-    """`contexts 123: drug dose`: columns that say under which conditions a row was recorded. The assumptions of Joint
-    Causal Inference (Mooij, Magliacane & Claassen 2020) that hold: 1, only contexts can be causes of a context; 2, no
-    context has a hidden cause in common with a variable that is no context; 3, contexts are joined by the design, and
-    no context is a cause of another.
+    """`contexts 123: drug dose`: columns that say under which conditions a row was recorded. `assumptions` has a digit
+    for each assumption of Joint Causal Inference (Mooij, Magliacane & Claassen 2020) that holds. 1: only contexts can
+    be causes of a context. 2: no context has a hidden cause in common with a variable that is no context. 3: contexts
+    are joined by the design, and no context is a cause of another.
     """
 
     names: tuple[str, ...]
@@ -117,7 +120,7 @@ def with_names(statement: Statement, change: Callable[[Iterable[str]], tuple[str
 
 
 def names_in(statement: Statement) -> tuple[str, ...]:
-    """The variables that a statement names; () for a statement about tiers."""
+    """The variables that a statement names; () for `Tiers` and for statements that need tiers."""
     match statement:
         case PairStatement(_, left, right):
             return (*(left or ()), *(right or ()))

@@ -37,7 +37,7 @@ ALIKE = 1e-8  # a smaller share of variance counts as 0: then one column determi
 
 
 def additive_score(test: Additive, gamma: float) -> MixedScore:
-    """The score of an additive test's functions of its columns; `gamma` as for EBIC.
+    """The score of the columns of an additive test, each represented by the test's functions; `gamma` as for EBIC.
 
     Raises:
         DataError: two columns sort the rows in the same order, so that one determines the other.

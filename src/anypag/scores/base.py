@@ -47,7 +47,7 @@ class Trees(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """The arrays a compiled score reads, in the order it takes them."""
+    """The arrays a compiled score reads, in the order it takes them; see `_kernels.gaussian_score`."""
 
     matrix: Floats
     table: npt.NDArray[np.int32]
@@ -78,7 +78,7 @@ class Score(ABC):
 
     @property
     def widths(self) -> Counts:
-        """(p,) how many columns of each variable its parents explain."""
+        """(p,) for each variable, how many of its columns its parents explain (`scores.mixed`)."""
         return np.ones(len(self.names), np.int64)
 
     @abstractmethod

@@ -18,9 +18,9 @@ from anypag.scores.merged_levels import merged
 
 MOST_LEVELS = 100  # the most levels of a column; with more, its tables are nearly empty and no parent raises the score
 MOST_LEVELS_OF_A_CHILD = 6
-"""A column with more levels is never a child of a hidden column (the levels of a hidden cause, drawn for each row). An
-edge between two columns with r levels has (r - 1)² parameters, a hidden cause with two levels only 1 + 2 (r - 1). The
-hidden cause would win because it has few parameters, not because the data support it (`benchmarks/tried.md`).
+"""A column with more levels than this is never a child of a hidden column. A hidden column holds the levels of a hidden
+cause, drawn for each row. An edge between two columns with r levels has (r - 1)² parameters, a hidden cause with two
+levels only 1 + 2 (r - 1). It would win because it has few parameters, not because of the data (`benchmarks/tried.md`).
 """
 MANY_COLUMNS = 50  # with more columns than this, more counts are cached: 16 MB
 ESS = 3.0  # prior rows (`docs/decisions.md`)
@@ -109,7 +109,7 @@ class DiscreteScore(Score):
     def prices(self, hidden: Sequence[int] = ()) -> Floats:
         """(p, p) the price of an edge between each two columns; symmetric, so that equivalent DAGs have equal scores.
         Edges between hidden columns and columns with many levels are forbidden. `hidden`: the numbers of levels of
-        hidden columns, which come after the measured ones. Their rare levels are not known and add nothing.
+        further hidden columns, placed after all columns of this score. Their rare levels are not known and add nothing.
         """
         rarity = np.array([*self.rarity, *(0.0 for _ in hidden)])
         more_levels = np.array([*self.n_levels, *hidden]) - 1.0

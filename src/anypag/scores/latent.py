@@ -23,12 +23,12 @@ from anypag.scores.discrete import DiscreteScore
 from anypag.threads import Look, do_nothing, in_turns
 
 IMPOSSIBLE = -1e15  # the score of a component that is too large to be fitted
-MOST_CELLS = 1 << 18  # the most cells of a table that is fitted: of a child, given its parents and hidden causes
+MOST_CELLS = 1 << 18  # the most cells of a table (of a child, given its parents and hidden causes) that is fitted
 MOST_STATES = 100  # the most joint states of hidden causes with common children that are fitted
 SWEEPS = 60  # the most sweeps of EM for a final score; rough comparisons of graphs use fewer
 STARTS = 2  # random starts of EM for a final score without given levels
 
-HiddenLevels = npt.NDArray[np.uint8]
+HiddenLevels = npt.NDArray[np.uint8]  # (k, rows) the level of each of k hidden causes in each row
 
 
 class Layout(NamedTuple):
@@ -74,8 +74,9 @@ class LatentScore:
         return plain + sum(fits) - float(self._prices(dag.n_levels)[dag.causes].sum())
 
     def drawn(self, dag: LatentDAG, hidden: HiddenLevels | None, seed: Sequence[int]) -> HiddenLevels:
-        """(k, rows) levels of the hidden causes, drawn given the rows. A cause keeps its levels in `hidden` (or gets
-        all levels in turn, without `hidden`) if it has no children, its tables are too large, or its draw is constant.
+        """(k, rows) levels of the hidden causes, drawn given the rows. Nothing is drawn for a cause without children or
+        with too large tables, and a constant draw is dropped. Such a cause keeps its levels in `hidden`; without
+        `hidden` it gets all its levels in turn: 0, 1, ..., 0, 1, ...
         """
         from anypag._kernels.discrete_score import draw
 

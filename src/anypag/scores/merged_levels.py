@@ -38,8 +38,8 @@ def groups(counts: Floats, first: Counts, price: float) -> Codes:
     """(r,) the number of each level's group, in the order of the groups' first levels; at least two groups remain.
 
     Args:
-        counts: (r, m) the number of rows with each level and each level of the other columns, side by side.
-        first: where the levels of each other column begin in `counts`.
+        counts: (r, m) for a column with r levels, its tables of counts with each other column, side by side.
+        first: the columns of `counts` at which these tables begin.
         price: what each parameter subtracts from the log-likelihood.
     """
     counts, group, left = counts.copy(), np.arange(len(counts)), np.arange(len(counts))
@@ -59,7 +59,7 @@ def groups(counts: Floats, first: Counts, price: float) -> Codes:
 
 def _gains(counts: Floats, first: Counts, price: float, a: np.intp, others: Counts) -> Floats:
     """For each other level: the largest gain of a column's log-likelihood, less the price, if it and `a` stay apart."""
-    both, size = counts[a] + counts[others], counts.sum(axis=1) / len(first)  # every column counts each row
+    both, size = counts[a] + counts[others], counts.sum(axis=1) / len(first)  # each other column counts all rows once
     apart = np.add.reduceat(_log(counts[a]) + _log(counts[others]) - _log(both), first, axis=1)
     apart -= (_log(size[a]) + _log(size[others]) - _log(size[a] + size[others]))[:, None]
     n_levels = np.add.reduceat((both > 0).astype(np.float64), first, axis=1)

@@ -4,7 +4,7 @@ The format `pcalg` codes marks as R's pcalg does for PAGs (`amat.pag`), and as a
 writes such a file. The graphs of causal-learn are read from its objects (`GeneralGraph.graph`: -1 tail, 1 arrow,
 2 circle; a cell has the mark at its *row's* node).
 
-An edge table has a line for each edge: `from`, `to`, `edge` (`o->`), and more columns, which readers skip. The .csv
+An edge table has a line for each edge: `from`, `to`, `edge` (`o->`). Readers skip further columns. The .csv
 file of a result also has lines for pairs without an edge, where `edge` is empty. The table of a bare graph has a line
 for each node without edges. No table says whether the graph is a PAG, a MAG or a DAG.
 """
