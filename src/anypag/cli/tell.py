@@ -21,7 +21,7 @@ from anypag.results.stability import resample_lines
 
 def misfit_told(result: Result) -> tuple[str, ...]:
     """The warning that the table contradicts the assumptions of the probabilities, with the options that may help."""
-    return result.misfit_lines("--context, or name=file for each")
+    return tuple(line.spelled(spelled) for line in result.misfit_lines("--context, or name=file for each"))
 
 
 def what_next(result: Result) -> str | None:

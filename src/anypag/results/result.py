@@ -15,14 +15,14 @@ from anypag.choices import Choices
 from anypag.data.files.scan import Reading
 from anypag.data.findings import LEFT_OUT, Audit
 from anypag.data.sources.data_sets import DataSets
-from anypag.errors import GraphError, ParameterError, listed
+from anypag.errors import GraphError, ParameterError, Sentence, listed
 from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
 from anypag.markup import block, heading, paragraphs, preformatted
 from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
 from anypag.results.grounds import Grounds, Searched
-from anypag.results.probabilities import DOES_NOT_FIT, NO_INTERACTIONS
+from anypag.results.probabilities import DOES_NOT_FIT
 from anypag.search.problem import Chosen, Problem
 from anypag.search.state import State, StepInfo
 from anypag.stored import Number, Object, stored_fields
@@ -237,14 +237,13 @@ class Result:
         """The warning that the table does not fit what the probabilities assume; empty if no misfit was found."""
         return self.misfit_lines("ap.pooled")
 
-    def misfit_lines(self, how_to_pool: str) -> tuple[str, ...]:
+    def misfit_lines(self, how_to_pool: str) -> tuple[Sentence, ...]:
         """The warning of `misfit_told`, with `how_to_pool` in place of "ap.pooled"."""
         is_pooled = self.choices.knowledge is not None and bool(self.choices.knowledge.contexts)
         told = self.misfit.lines("" if is_pooled else how_to_pool) if self.misfit else ()
         names = [k.name for k in (self.audit.kinds if told and self.audit else ()) if "order not used" in k.reason]
         ask = f"Say the kinds of {listed(names, 3)}: ordinal if levels have an order, continuous if they are amounts."
-        more = [ask] * bool(names) + [NO_INTERACTIONS] * (self.test_name == "Additive")
-        return tuple(" ".join([line, *more]) for line in told)
+        return tuple(Sentence(line, f" {ask}" if names else "") for line in told)
 
     @property
     def misfit_in_short(self) -> str | None:

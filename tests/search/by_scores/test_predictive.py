@@ -135,8 +135,38 @@ def test_the_additive_test_is_not_recommended_twice() -> None:
     table = {"x": x, "y": y, "z": product, "u": product + 0.3 * rng.normal(size=2000)}
     (line,) = ap.learn(table, method="bayes", effort=0.1, test="additive").misfit_told
     assert 'choose the test "additive"' not in line and "Interactions between causes are not in the model" in line
+    assert "several experiments" not in line
     (line,) = ap.learn(table, method="bayes", effort=0.1).misfit_told
     assert "Interactions" not in line
+
+
+def distorted(system_seed: int, rows: int = 2000) -> dict[str, np.ndarray]:
+    """Columns of a linear Gaussian system, each replaced by an increasing function of its standardised values."""
+    sample = ap.simulate.random_system(10, 2.0, seed=system_seed).linear_gaussian(rows, seed=system_seed)
+    return {name: np.exp(column / column.std()) for name, column in dict(sample).items()}
+
+
+def test_normal_scores_are_advised_where_they_mend_the_table() -> None:
+    table = distorted(1, 5000)
+    result = ap.learn(table, method="bayes", effort=0.1)
+    assert result.misfit is not None and result.misfit.remedy == "normal scores"
+    assert 'Columns seem to be distorted: choose transform="normal-scores".' in result.misfit_told[0]
+    assert "choose --transform normal-scores." in misfit_told(result)[0] and "experiments" not in misfit_told(result)[0]
+    assert not ap.learn(table, method="bayes", effort=0.1, transform="normal-scores").misfit_told
+
+
+@pytest.mark.parametrize(("few", "remedy"), [(True, "pooling"), (False, "levels")])
+def test_levels_are_to_be_merged_only_where_there_are_many(few: bool, remedy: str) -> None:
+    rng = np.random.default_rng(0)
+    cause = rng.integers(0, 3 if few else 9, 3000)
+    table = {"x": cause, **{name: np.where(rng.random(3000) < 0.7, cause, rng.integers(0, 3, 3000)) for name in "yz"}}
+    found = ap.learn(table, method="bayes", effort=0.1, test="gsq").misfit
+    assert found is not None and found.remedy == remedy
+    (line,) = replace(found, share=0.5, worst=(("x", "y"), ("y", "z"))).lines()
+    assert ("Merge levels, or leave out columns with many levels." in line) is not few
+    assert ("several experiments" in line) is few
+    (line,) = replace(found, rows_per_number=0.4, share=0.5, worst=(("x", "y"), ("y", "z"))).lines()
+    assert line.count("Merge levels") == 1
 
 
 def test_a_table_of_one_pair_may_misfit_too() -> None:
