@@ -160,7 +160,7 @@ def tell_result(terminal: Terminal, result: Result) -> None:
     if result.knowledge:
         terminal.line()
     terminal.line(how_far(result, spelled), "bold green" if result.complete and not result.stopped else "bold yellow")
-    terminal.lines(filter(None, (result.compared, what_next(result), what_is_known(result))))
+    terminal.lines(filter(None, (*result.remarks, what_next(result), what_is_known(result))))
     tell_contradictions(terminal, result)
 
 

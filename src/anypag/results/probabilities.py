@@ -244,6 +244,11 @@ class Misfit:
     worst: tuple[tuple[str, str], ...] = ()
     remedy: Remedy = "pooling"
 
+    @property
+    def fits(self) -> Literal["yes", "no", "not checked"]:
+        """Does the table fit? It is not checked without rows, with ordinal columns, or with very few rows."""
+        return "no" if self.lines() else "yes" if self.share is not None else "not checked"
+
     def lines(self, how_to_pool: str = "ap.pooled") -> tuple[Sentence, ...]:
         """The warning, or nothing. `how_to_pool`: how to pool several data sets; "" if the data were pooled."""
         found = list(self._reasons(how_to_pool))

@@ -250,6 +250,16 @@ class Result:
         """The warning of `misfit_told` in a few words, without reasons; None if no misfit was found."""
         return f"{DOES_NOT_FIT}: do not rely on them." if self.misfit_told else None
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences: that the fit of the table was not checked, and `compared`; empty without a search by scores."""
+        unchecked = (
+            "Not checked: whether the table fits what the probabilities assume."
+            if self.misfit and self.misfit.fits == "not checked"
+            else None
+        )
+        return tuple(filter(None, (unchecked, self.compared)))
+
     def kept_p(self, a: str, b: str) -> float:
         """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
         return self.grounds.kept_p(a, b)
@@ -416,7 +426,7 @@ class Result:
 
     def __str__(self) -> str:
         sets = None if self.sets is None else self.sets.told
-        told = filter(None, [self.summary(), sets, *self.misfit_told, self.compared, *self.consistency.lines()])
+        told = filter(None, [self.summary(), sets, *self.misfit_told, *self.remarks, *self.consistency.lines()])
         return "\n".join([*told, *self._edges_told()])
 
     def _edges_told(self) -> list[str]:

@@ -8,10 +8,14 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+import polars as pl
 import pytest
 
 import anypag as ap
+from anypag.cli.main import main
 from anypag.cli.tell import misfit_told
+from anypag.explain import edge_table
+from anypag.explain.summary import end_told
 from anypag.plot import svg
 from anypag.report.content import content
 from anypag.results.files import save_result
@@ -184,6 +188,33 @@ def test_what_fits_is_not_spoken_of_and_no_rows_are_no_check() -> None:
     moments = ap.learn(ap.FisherZ.from_covariance(np.cov(chain(0.0).T), 2000), method="bayes", effort=0.1)
     assert moments.misfit == Misfit(None, None) and moments.misfit_told == ()
     assert ap.learn(chain(0.0), method="icd").misfit is None
+
+
+NOT_CHECKED = "Not checked: whether the table fits what the probabilities assume."
+
+
+@pytest.mark.parametrize(("bend", "fits"), [(0.0, "yes"), (1.0, "no"), (None, "not checked")])
+def test_tables_and_texts_say_whether_the_fit_was_checked(bend: float | None, fits: str) -> None:
+    moments = ap.FisherZ.from_covariance(np.cov(chain(0.0).T), 2000)
+    result = ap.learn(moments if bend is None else chain(bend), effort=0.1)
+    assert set(result.edge_table()["fits"]) == {fits} and set(edge_table(result.pag)["fits"]) == {None}
+    told = {"str": str(result), "report": content(result, None)["made"]["end"], "studio": end_told(result)}
+    assert all((NOT_CHECKED in text) is (fits == "not checked") for text in told.values())
+    assert all(result.compared and result.compared in text for text in told.values())
+
+
+@pytest.mark.parametrize("way", ["str", "terminal"])
+def test_with_ordinal_columns_the_fit_is_not_checked(
+    way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = {name: np.digitize(x, [-1, 0, 1]) for name, x in zip("xyz", chain(0.0).T, strict=True)}
+    if way == "str":
+        told = str(ap.learn(table, effort=0.1, kinds=dict.fromkeys("xyz", "ordinal")))
+    else:
+        pl.DataFrame(table).write_csv(tmp_path / "x.csv")
+        main(["learn", str(tmp_path / "x.csv"), "--kinds", "*=ordinal", "--effort", "0.1"])
+        told = " ".join(capsys.readouterr().out.split())
+    assert NOT_CHECKED in told
 
 
 def test_the_way_to_pool_is_that_of_the_reader() -> None:
