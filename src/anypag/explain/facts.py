@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,15 +23,6 @@ ReasonsByEnd = Mapping[tuple[str, str], list[MarkReason]]  # the reasons of mark
 
 IF_RIGHT = "If the tests are right:"  # the assumption behind claims from tests
 IF_SCORES_RIGHT = "If the scores are right:"  # the assumption behind claims from scores
-
-
-class Witness(NamedTuple):
-    """A pattern that gives a mark: its third variable, separated from `end`, and a clause on the arrowhead it needs."""
-
-    third: str
-    end: str
-    apart: Separation
-    clause: str
 
 
 @dataclass(frozen=True)
@@ -76,17 +66,17 @@ class PairFacts:
         told = [one for one in told if any(end in one.why for end in ends)]
         return tuple(f"The data contradict what was said beforehand, {one.statement}: {one.why}." for one in told)
 
-    def witnesses(self, reason: MarkReason) -> Iterator[Witness]:
-        """The patterns of R0 or of R1 that give the mark of `reason`; none for other rules."""
+    def witnesses(self, reason: MarkReason) -> Iterator[tuple[str, str, Separation, str]]:
+        """The patterns of R0 or R1 that give the mark of `reason`; none for other rules. For each: the third node,
+        the end of the edge that a test separated from it, the separation, and a clause on the arrowhead that R1 needs.
+        """
         is_collider = reason.rule == 0
         middle, end = reason[:2] if is_collider or reason.mark == Mark.TAIL else reason[1::-1]
         for third in self.pag.neighbours(middle) if reason.rule <= 1 else ():
             edge, apart = self.pag.edge(third, middle), self.sepsets.get((end, third)) if third != end else None
             points = edge is not None and edge.mark_b == Mark.ARROW
             if apart is not None and (middle in apart.given) is not is_collider and (is_collider or points):
-                yield Witness(
-                    third, end, apart, "" if is_collider else f"the arrowhead at {middle} from {third} and on "
-                )
+                yield third, end, apart, "" if is_collider else f"the arrowhead at {middle} from {third} and on "
 
     @property
     def selection(self) -> bool:

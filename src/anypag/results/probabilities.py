@@ -218,13 +218,11 @@ MOST_PAIRS = 3  # how many of the worst pairs are named
 DOES_NOT_FIT = "This table does not fit what the probabilities assume"
 LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
 Remedy = Literal["normal scores", "curves", "interactions", "levels", "pooling"]
-REMEDIES: Mapping[Remedy, Sentence] = {
+REMEDIES: Mapping[Remedy, str] = {
     "normal scores": Sentence(f"Columns seem to be distorted: choose {Option('transform', 'normal-scores')}."),
-    "curves": Sentence('Effects seem to be curved: choose the test "additive".'),
-    "interactions": Sentence(
-        'Interactions between causes are not in the model: method "icd" with the test "kci" sees them.'
-    ),
-    "levels": Sentence("Merge levels, or leave out columns with many levels."),
+    "curves": 'Effects seem to be curved: choose the test "additive".',
+    "interactions": 'Interactions between causes are not in the model: method "icd" with the test "kci" sees them.',
+    "levels": "Merge levels, or leave out columns with many levels.",
 }
 """What to do about a misfit. The other remedy, to say which data set a row is from, depends on the reader."""
 

@@ -130,9 +130,8 @@ class Result:
         ours, theirs = self.pag.marks, self.before_scores.pag.marks
         differ = int(np.triu((ours != theirs) | (ours.T != theirs.T), 1).sum())
         joined = int(np.triu((ours != 0) | (theirs != 0), 1).sum())
-        if not differ:
-            return "Searching by tests alone gives the same graph."
-        return f"Searching by tests alone differs in {differ:,} of {joined:,} pairs."
+        said = f"differs in {differ:,} of {joined:,} pairs" if differ else "gives the same graph"
+        return f"Searching by tests alone {said}."
 
     @property
     def state(self) -> State:

@@ -124,10 +124,6 @@ class Auto(_Estimator):
     """Tests, then a posterior over graphs if a score fits the table, as a scikit-learn estimator.
 
     Args: as for `anypag.learn`.
-
-    >>> import anypag as ap
-    >>> ap.Auto(alpha=0.05).get_params()["alpha"]
-    0.05
     """
 
     _method = "auto"
@@ -159,10 +155,6 @@ class Bayes(_Estimator):
     """A posterior over graphs, as a scikit-learn estimator; probabilities are in `posterior_`.
 
     Args: as for `anypag.learn`.
-
-    >>> import anypag as ap
-    >>> ap.Bayes(effort=2.0).get_params()["effort"]
-    2.0
     """
 
     _method = "bayes"

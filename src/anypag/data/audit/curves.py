@@ -70,10 +70,8 @@ def distorted_findings(table: Table) -> list[Finding]:
     of_plain, of_ranked = (np.linalg.slogdet(found[np.ix_(kept, kept)])[1] for found in (plain, ranked))
     if of_plain - of_ranked < 2 * GAINED * kept.sum():
         return []
-    message = (
-        "Numbers seem to be distorted, as by exp, a power or outliers: the normal scores of their ranks are correlated "
-        "more strongly than the numbers."
-    )
+    seen = "the normal scores of their ranks are correlated more strongly than the numbers"
+    message = f"Numbers seem to be distorted, as by exp, a power or outliers: {seen}."
     remedy = Sentence(f"Choose {Option('transform', 'normal-scores')}, or take logarithms or roots of such columns.")
     return [warning("distorted", (), message, remedy)]
 
