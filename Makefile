@@ -15,8 +15,9 @@ python = $(shell for p in python$(1) $(HOME)/.pyenv/versions/$(1).*/bin/python; 
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba/$(shell cat src/anypag/_kernels/*.py | cksum | cut -d' ' -f1)
 
 demo: .venv/installed
-	@echo "Making demo/health.csv, a study of 2,000 people in which the quality of the air was never measured."
-	@$(BIN)/python examples/health.py demo/health.csv
+	@echo "Making demo/health.csv, a study of 1,000 people in which the quality of the air was never measured."
+	@echo "It is a sample where tests alone give another graph than scores; mostly both give the same."
+	@$(BIN)/python examples/health.py demo/health.csv 1000 3
 	@echo "$$ anypag learn demo/health.csv --out demo/pag.json --out demo/pag.svg --report demo/report.html"
 	@$(BIN)/anypag learn demo/health.csv --out demo/pag.json --out demo/pag.svg --report demo/report.html
 	@echo "$$ anypag explain demo/pag.json cough asthma"

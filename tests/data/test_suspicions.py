@@ -143,6 +143,32 @@ def test_a_quadratic_relation() -> None:
     )
 
 
+@pytest.mark.parametrize("bend", [np.exp, lambda x: x**3, lambda x: np.sign(x) * np.abs(x) ** 0.4])
+def test_distorted_numbers(bend: Any) -> None:
+    plain = {"a": A, "b": A + 0.5 * B, "c": A + B + 0.5 * C}
+    bent = {name: bend(column / column.std()) for name, column in plain.items()}
+    finding = found("distorted", bent)
+    assert "Numbers seem to be distorted" in finding.message and 'transform="normal-scores"' in str(finding.remedy)
+    assert "--transform normal-scores" in finding.sentence.spelled(spelled)
+    twice = {**bent, "again": bent["a"] ** 3 if bend(-1.0) < 0 else np.log(bent["a"])}  # orders the rows as a does
+    for quiet in (plain, {"a": A, "again": np.exp(A), "c": C}, {"a": bent["a"]}):
+        assert "distorted" not in {one.problem for one in audit(quiet).findings}
+    assert "distorted" in {one.problem for one in audit(twice).findings}
+    bound: Any = ap.Additive(bent)  # it reads ranks anyway
+    assert "distorted" not in {one.problem for one in bound.audit.findings}
+
+
+@pytest.mark.parametrize("noise", ["normal", "exponential", "uniform"])
+@pytest.mark.parametrize("seed", range(5))
+def test_straight_lines_with_any_noise_are_not_distorted(noise: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    noises = getattr(rng, noise)(size=(6, 600))
+    columns = [noises[0]]
+    for k in range(1, 6):
+        columns.append(columns[rng.integers(k)] + noises[k])
+    assert "distorted" not in {one.problem for one in audit(np.array(columns).T).findings}
+
+
 def test_simulated_systems_raise_no_suspicion() -> None:
     for seed in range(5):
         sample = ap.simulate.random_system(12, 2.0, seed=seed).linear_gaussian(500, seed=seed)

@@ -39,6 +39,15 @@ def test_fit_is_learn(kind: Any, method: Any) -> None:
     assert estimator.n_features_in_ == len(SAMPLE.names)
 
 
+@pytest.mark.parametrize("kind", [Auto, ICD])
+def test_the_posterior_is_that_of_the_result(kind: Any) -> None:
+    estimator = kind() if kind is ICD else kind(effort=0.1)
+    assert not hasattr(estimator, "posterior_")
+    estimator.fit(SAMPLE)
+    assert estimator.posterior_ is estimator.result_.posterior
+    assert (estimator.posterior_ is None) is (kind is ICD)
+
+
 def test_fit_takes_an_array_and_ignores_y() -> None:
     estimator = ICD().fit(np.asarray(SAMPLE), None)
     assert estimator.n_features_in_ == len(SAMPLE.names)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import anypag as ap
 from anypag.data.sources.door import as_source
 from anypag.errors import ParameterError
 from anypag.knowledge.knowledge import Knowledge
@@ -61,6 +62,15 @@ def test_it_learns_what_learn_learns_and_shows_every_step(table: Path) -> None:
         assert run["tests"] == sum(step["tests"] for step in run["steps"])
         shown = [one["k"] for name, one in events(session) if name == "scene"]
         assert shown == [k + 1 for k in range(len(run["steps"]))]
+
+
+def test_the_end_says_how_far_tests_alone_differ(table: Path) -> None:
+    with session_on(table) as session:
+        told(session, "choice", "effort", 0.1)
+        session.go()
+        run = status_of(session, "done")
+        compared = ap.learn(table, effort=0.1).compared
+        assert compared is not None and run["end"].endswith(compared)
 
 
 def test_a_search_that_is_stopped_goes_on_to_the_same_graph(table: Path) -> None:

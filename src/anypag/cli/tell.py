@@ -21,7 +21,7 @@ from anypag.results.stability import resample_lines
 
 def misfit_told(result: Result) -> tuple[str, ...]:
     """The warning that the table contradicts the assumptions of the probabilities, with the options that may help."""
-    return result.misfit_lines("--context, or name=file for each")
+    return tuple(line.spelled(spelled) for line in result.misfit_lines("--context, or name=file for each"))
 
 
 def what_next(result: Result) -> str | None:
@@ -160,7 +160,7 @@ def tell_result(terminal: Terminal, result: Result) -> None:
     if result.knowledge:
         terminal.line()
     terminal.line(how_far(result, spelled), "bold green" if result.complete and not result.stopped else "bold yellow")
-    terminal.lines(filter(None, (result.compared, what_next(result), what_is_known(result))))
+    terminal.lines(filter(None, (*result.remarks, what_next(result), what_is_known(result))))
     tell_contradictions(terminal, result)
 
 

@@ -64,10 +64,17 @@ class PairFacts:
         told = [one for one in told if any(end in one.why for end in ends)]
         return tuple(f"The data contradict what was said beforehand, {one.statement}: {one.why}." for one in told)
 
-    def witnesses(self, at: str, other: str) -> Iterator[tuple[str, Separation]]:
-        """The unshielded colliders that give the arrowhead at `at` towards `other`: third variables and separations."""
-        apart = ((third, self.sepsets.get((other, third))) for third in self.pag.neighbours(at) if third != other)
-        return ((third, found) for third, found in apart if found is not None and at not in found.given)
+    def witnesses(self, reason: MarkReason) -> Iterator[tuple[str, str, Separation, str]]:
+        """The patterns of R0 or R1 that give the mark of `reason`; none for other rules. For each: the third node,
+        the end of the edge that a test separated from it, the separation, and a clause on the arrowhead that R1 needs.
+        """
+        is_collider = reason.rule == 0
+        middle, end = reason[:2] if is_collider or reason.mark == Mark.TAIL else reason[1::-1]
+        for third in self.pag.neighbours(middle) if reason.rule <= 1 else ():
+            edge, apart = self.pag.edge(third, middle), self.sepsets.get((end, third)) if third != end else None
+            points = edge is not None and edge.mark_b == Mark.ARROW
+            if apart is not None and (middle in apart.given) is not is_collider and (is_collider or points):
+                yield third, end, apart, "" if is_collider else f"the arrowhead at {middle} from {third} and on "
 
     @property
     def selection(self) -> bool:

@@ -164,12 +164,11 @@ def _depending(facts: PairFacts, said: Explanation) -> tuple[str, ...]:
     told = ["This depends on one test near alpha: another alpha, or other rows, may change it."] if is_near else []
     if found is not None and len(found.given) == 1:
         told.append(f"This depends on one column: in a table without {found.given[0]}, tests may join the two.")
-    for at, other in ((said.a, said.b), (said.b, said.a)):
-        is_collider = any(reason.rule == 0 for reason in facts.reasons.get((at, other), [])[:1])
-        behind = list(islice(facts.witnesses(at, other), 2 if is_collider else 0))
-        for third, apart in behind if len(behind) == 1 else ():
+    for end in ((said.a, said.b), (said.b, said.a)):
+        behind = [one for reason in facts.reasons.get(end, [])[:1] for one in islice(facts.witnesses(reason), 2)]
+        for third, other, apart, clause in behind if len(behind) == 1 else ():
             near, test = " near alpha" * _is_near(apart.p, alpha), separated(other, third, facts.sepsets)
-            rests = f"The mark at {at} rests on one test{near}: {test}, p = {apart.p:.3g}."
+            rests = f"The mark at {end[0]} rests on {clause}one test{near}: {test}, p = {apart.p:.3g}."
             told.append(f"{rests} In a table without {third} it may be a circle.")
     return tuple(told)
 

@@ -71,11 +71,14 @@ def _causes(begin: str, named: list[str], edges: Sequence[Edge]) -> str:
 
 
 def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
-    """The sentences on how the search ended, and on what the method guarantees if a search by tests was stopped."""
+    """The sentences on how the search ended, on what the method guarantees if a search by tests was stopped, and the
+    remarks about the result.
+    """
     method = method_named(result.method).tests_by or result.method
     has_r = bool(result.history) and not result.from_scores and not result.tests_done
     promised = METHODS[method].promises.on_the_way if method in METHODS and has_r and not result.complete else None
-    return how_far(result, spell) + (f" If the test is perfect, at such a stop {promised}." if promised else "")
+    guarantee = [f"If the test is perfect, at such a stop {promised}."] * bool(promised)
+    return " ".join([how_far(result, spell), *guarantee, *result.remarks])
 
 
 def how_far(result: Result, spell: Callable[[Option], str] = str, expected_errors: float | None = None) -> str:

@@ -22,12 +22,12 @@ from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 from anypag.results.stability import PairCounts, pair_counts
 
-Row = tuple[Any, ...]  # the values in the columns of `COLUMNS`
+Row = tuple[Any, ...]  # the values in the columns of `COLUMNS` but the last
 
 COLUMNS = (
     *("from", "to", "edge", "mark_from", "mark_to", "in_words", "p", "n", "r", "given", "rule_from", "rule_to"),
     *("conflict", "probability", "p_cause", "p_no_cause", "p_open", "contradiction", "resamples", "same"),
-    *("joined", "else_mostly"),
+    *("joined", "else_mostly", "fits"),
 )
 """The columns of an edge table.
 
@@ -40,7 +40,8 @@ or of no edge, by sampled graphs (if any). `p_cause` is the share of sampled gra
 corrected, and are often too sure (`docs/accuracy.md`). `contradiction` names claims that cannot be true together with
 this one. If rows were resampled, `resamples` counts the resamples that gave a graph. `same` is the share of these
 resamples that agree with the graph about the pair (the same edge, or none in both), `joined` the share with any edge,
-`else_mostly` the most frequent other edge (`none` for no edge).
+`else_mostly` the most frequent other edge (`none` for no edge). `fits`, the same in every row, says whether the table
+fits what the probabilities assume: `yes`, `no` or `not checked`.
 
 With `method="auto"`, tests and rules are those of `Result.by_tests`: `p`, `r` and `given` are empty where one graph
 joins a pair and the other does not, and `rule_from` and `rule_to` where the two have different marks.
@@ -82,7 +83,8 @@ def edge_table(result: Result | PAG, *, non_edges: bool = True) -> dict[str, lis
             last = _causes(said, a, b, doubts, pair_counts(stability, a, b, None))
             words = hedged(no_edge_summary(a, b, None if facts.tested else found), probability)
             rows.append((*_gap(a, b, words, found, facts.n_rows), probability, *last))
-    return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS)}
+    fit = None if facts.learned is None or facts.learned.misfit is None else facts.learned.misfit.fits
+    return {column: [row[k] for row in rows] for k, column in enumerate(COLUMNS[:-1])} | {"fits": [fit] * len(rows)}
 
 
 def edge_csv(result: Result | PAG, *, non_edges: bool = True) -> str:

@@ -327,9 +327,8 @@ def _made(result: Result, call: str | None, spell: Callable[[Option], str]) -> d
     choices |= {"test": result.test_name} if result.test_name else {}
     choices |= {} if result.n_rows is None else {"rows": f"{result.n_rows:,}"}
     choices |= _choices(result)
-    end = f"{end_told(result, spell)} {result.compared or ''}".rstrip()
     run = {"choices": choices, "tests": result.n_tests, "versions": _versions()}
-    return {"call": call, "end": end, "valid": _valid(result), **run}
+    return {"call": call, "end": end_told(result, spell), "valid": _valid(result), **run}
 
 
 def _valid(result: Result) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from anypag.errors import Option, Sentence
 from anypag.graphs.marks import EDGE_SYMBOLS, Edge, Mark
 from anypag.graphs.pag import PAG
 
@@ -25,8 +26,15 @@ MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs fro
 LEAST_PAIRS = 2  # a misfit needs this many pairs that differ, or all pairs: one may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
 DOES_NOT_FIT = "This table does not fit what the probabilities assume"
-NO_INTERACTIONS = 'Interactions between causes are not in the model: method "icd" with the test "kci" sees them.'
 LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
+Remedy = Literal["normal scores", "curves", "interactions", "levels", "pooling"]
+REMEDIES: Mapping[Remedy, str] = {
+    "normal scores": Sentence(f"Columns seem to be distorted: choose {Option('transform', 'normal-scores')}."),
+    "curves": 'Effects seem to be curved: choose the test "additive".',
+    "interactions": 'Interactions between causes are not in the model: method "icd" with the test "kci" sees them.',
+    "levels": "Merge levels, or leave out columns with many levels.",
+}
+"""What to do about a misfit. The other remedy, to say which data set a row is from, depends on the reader."""
 
 States = tuple[tuple[str, float, float], ...]
 """The ways to join a pair, the most probable first: symbol (`""` for no edge), probability, share of sampled graphs."""
@@ -226,37 +234,40 @@ class Misfit:
     A table may mislead without a reported misfit, for example if hidden causes leave no trace in it.
     `rows_per_number`: for a table with levels, the rows for each parameter of the best graph; None for other tables.
     `share`: the share of pairs whose relation differs from that in tables simulated from the best graph; None if no
-    rows were kept, or too few. `worst`: the pairs that differ most. `curved`: the audit found a curve, or curved
-    functions of the causes explain most of the misfit.
+    rows were kept, or too few. `worst`: the pairs that differ most. `remedy`: what may mend a misfit in `share`.
     """
 
     rows_per_number: float | None
     share: float | None
     worst: tuple[tuple[str, str], ...] = ()
-    curved: bool = False
+    remedy: Remedy = "pooling"
 
-    def lines(self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities") -> tuple[str, ...]:
+    @property
+    def fits(self) -> Literal["yes", "no", "not checked"]:
+        """Does the table fit? It is not checked without rows, with ordinal columns, or with very few rows."""
+        return "no" if self.lines() else "yes" if self.share is not None else "not checked"
+
+    def lines(self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities") -> tuple[Sentence, ...]:
         """The warning, or nothing. `how_to_pool`: how to pool data sets; "" if they were pooled."""
         found = list(self._reasons(how_to_pool))
         if not found:
             return ()
         why, what_to_do = zip(*found, strict=True)
         told = f"{DOES_NOT_FIT}: {'; '.join(why)}. Do not rely on {doubted}."
-        return (f"{told} {' '.join(what_to_do)}".rstrip(),)
+        return (Sentence(told, *(part for remedy in dict.fromkeys(what_to_do) if remedy for part in (" ", remedy))),)
 
     def _reasons(self, how_to_pool: str) -> Iterator[tuple[str, str]]:
-        """The reasons why the table does not fit, each with a remedy."""
+        """The reasons why the table does not fit, each with what to do; "" for one without a remedy."""
         per_number, share = self.rows_per_number, self.share
         if per_number is not None and per_number < LEAST_ROWS_PER_NUMBER:
             few = f"there are {per_number:.2f} rows for each parameter of the best graph"
-            yield few, "Merge levels, or leave out columns with many levels."
+            yield few, REMEDIES["levels"]
         if share is None or share <= MOST_OFF or (len(self.worst) < LEAST_PAIRS and share < 1):
             return
         pairs = ", ".join(f"{a} and {b}" for a, b in self.worst)
         pool = f"If the rows come from several experiments, places or times, say so ({how_to_pool})."
-        what_to_do = 'Effects seem to be curved: choose the test "additive".' if self.curved else pool
         unlike = f"{share:.0%} of the pairs differ from those in tables simulated from the best graph (worst: {pairs})"
-        yield unlike, what_to_do if how_to_pool or self.curved else ""
+        yield unlike, REMEDIES.get(self.remedy) or (pool if how_to_pool else "")
 
 
 def misfit_of(state: BayesState, problem: Problem) -> Misfit:
@@ -278,7 +289,8 @@ def misfit_of(state: BayesState, problem: Problem) -> Misfit:
             score = score.with_hidden(LatentScore(score).drawn(dag, state.hidden, [state.rounds]), dag.n_levels)
             parents = dag.causes
         per_number = predictive.rows_per_number(score.n, score.n_levels, parents)
-        return _misfit(predictive.off_in_levels(score.levels, parents)[:n, :n], names, is_design, per_number)
+        told = _misfit(predictive.off_in_levels(score.levels, parents)[:n, :n], names, is_design, per_number)
+        return told if score.has_few_levels.all() else replace(told, remedy="levels")
     test, order = problem.bound_test, problem.nodes.order
     rows = getattr(test, "some_rows", None)
     rows = None if rows is None else rows[~np.isnan(rows).any(axis=1)][:, order]
@@ -289,10 +301,12 @@ def misfit_of(state: BayesState, problem: Problem) -> Misfit:
     off = predictive.off_in_columns(rows, is_discrete, parents, is_design, functions=has_functions)
     told = _misfit(off, names, is_design)
     if has_functions or not told.lines():
-        return told
+        return replace(told, remedy="interactions") if has_functions else told
     bent = _misfit(predictive.off_in_columns(rows, is_discrete, parents, is_design, functions=True), names, is_design)
-    is_curved = any(finding.problem == "curve" for finding in problem.audit.findings)
-    return replace(told, curved=is_curved or (bent.share or 0.0) < LESS_THAN_HALF * (told.share or 0.0))
+    is_mended = (bent.share or 0.0) < LESS_THAN_HALF * (told.share or 0.0)
+    noticed = {finding.problem for finding in problem.audit.findings}
+    curved: Remedy = "curves" if "curve" in noticed or is_mended else "pooling"
+    return replace(told, remedy="normal scores" if "distorted" in noticed else curved)
 
 
 def _misfit(off: Floats, names: tuple[str, ...], is_design: Flags, per_number: float | None = None) -> Misfit:

@@ -15,14 +15,14 @@ from anypag.choices import Choices
 from anypag.data.files.scan import Reading
 from anypag.data.findings import LEFT_OUT, Audit
 from anypag.data.sources.data_sets import DataSets
-from anypag.errors import GraphError, ParameterError, listed
+from anypag.errors import GraphError, ParameterError, Sentence, listed
 from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
 from anypag.markup import block, heading, paragraphs, preformatted
 from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
 from anypag.results.grounds import Grounds, Searched
-from anypag.results.probabilities import DOES_NOT_FIT, NO_INTERACTIONS
+from anypag.results.probabilities import DOES_NOT_FIT
 from anypag.search.problem import Chosen, Problem
 from anypag.search.state import State, StepInfo
 from anypag.stored import Number, Object, stored_fields
@@ -130,9 +130,8 @@ class Result:
         ours, theirs = self.pag.marks, self.before_scores.pag.marks
         differ = int(np.triu((ours != theirs) | (ours.T != theirs.T), 1).sum())
         joined = int(np.triu((ours != 0) | (theirs != 0), 1).sum())
-        if not differ:
-            return "Searching by tests alone gives the same graph."
-        return f"Searching by tests alone differs in {differ:,} of {joined:,} pairs."
+        said = f"differs in {differ:,} of {joined:,} pairs" if differ else "gives the same graph"
+        return f"Searching by tests alone {said}."
 
     @property
     def state(self) -> State:
@@ -237,21 +236,30 @@ class Result:
         """The warning that the table does not fit what the probabilities assume; empty if no misfit was found."""
         return self.misfit_lines("ap.pooled")
 
-    def misfit_lines(self, how_to_pool: str) -> tuple[str, ...]:
+    def misfit_lines(self, how_to_pool: str) -> tuple[Sentence, ...]:
         """The warning of `misfit_told`, with `how_to_pool` in place of "ap.pooled"."""
         is_pooled = self.choices.knowledge is not None and bool(self.choices.knowledge.contexts)
         doubted = "the graph" if self.probabilities is None else "the probabilities"
         told = self.misfit.lines("" if is_pooled else how_to_pool, doubted) if self.misfit else ()
         names = [k.name for k in (self.audit.kinds if told and self.audit else ()) if "order not used" in k.reason]
         ask = f"Say the kinds of {listed(names, 3)}: ordinal if levels have an order, continuous if they are amounts."
-        more = [ask] * bool(names) + [NO_INTERACTIONS] * (self.test_name == "Additive")
-        return tuple(" ".join([line, *more]) for line in told)
+        return tuple(Sentence(line, f" {ask}" if names else "") for line in told)
 
     @property
     def misfit_in_short(self) -> str | None:
         """The warning of `misfit_told` in a few words, without reasons; None if no misfit was found."""
         doubted = "the graph" if self.probabilities is None else "them"
         return f"{DOES_NOT_FIT}: do not rely on {doubted}." if self.misfit_told else None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences: that the fit of the table was not checked, and `compared`; empty without a search by scores."""
+        unchecked = (
+            "Not checked: whether the table fits what the probabilities assume."
+            if self.misfit and self.misfit.fits == "not checked"
+            else None
+        )
+        return tuple(filter(None, (unchecked, self.compared)))
 
     def kept_p(self, a: str, b: str) -> float:
         """For an edge: the largest p-value among the tests that kept it (NaN if it is not known)."""
@@ -410,7 +418,7 @@ class Result:
 
     def __str__(self) -> str:
         sets = None if self.sets is None else self.sets.told
-        told = filter(None, [self.summary(), sets, *self.misfit_told, self.compared, *self.consistency.lines()])
+        told = filter(None, [self.summary(), sets, *self.misfit_told, *self.remarks, *self.consistency.lines()])
         return "\n".join([*told, *self._edges_told()])
 
     def _edges_told(self) -> list[str]:

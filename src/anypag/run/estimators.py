@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from anypag.markup import preformatted
 from anypag.results.result import Result
 from anypag.run.engine import learn
 from anypag.search.progress import Tick
+
+if TYPE_CHECKING:
+    from anypag.search.by_scores.posterior import Posterior
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -81,12 +84,16 @@ class _Estimator:
         return self
 
     @property
+    def posterior_(self) -> Posterior | None:
+        """The sampled graphs, after `fit` of "auto" or "bayes"; None for methods that sample none."""
+        return self.result_.posterior
+
+    @property
     def score(self) -> Any:
         """Always raises: graphs have no score on held-out rows."""
         raise AttributeError(
             f"{type(self).__name__} has no score: no number computed from held-out rows says how right a graph of "
-            "causes is. See instead how stable it is (anypag.bootstrap), or how probable (result_.posterior of "
-            "anypag.Bayes)."
+            "causes is. See instead how stable it is (anypag.bootstrap), or how probable (posterior_ of anypag.Auto)."
         )
 
     def __repr__(self) -> str:
@@ -117,10 +124,6 @@ class Auto(_Estimator):
     """Tests, then a posterior over graphs if a score fits the table, as a scikit-learn estimator.
 
     Args: as for `anypag.learn`.
-
-    >>> import anypag as ap
-    >>> ap.Auto(alpha=0.05).get_params()["alpha"]
-    0.05
     """
 
     _method = "auto"
@@ -149,13 +152,9 @@ class FCI(_Estimator):
 
 
 class Bayes(_Estimator):
-    """A posterior over graphs, as a scikit-learn estimator; probabilities are in `result_.posterior`.
+    """A posterior over graphs, as a scikit-learn estimator; probabilities are in `posterior_`.
 
     Args: as for `anypag.learn`.
-
-    >>> import anypag as ap
-    >>> ap.Bayes(effort=2.0).get_params()["effort"]
-    2.0
     """
 
     _method = "bayes"

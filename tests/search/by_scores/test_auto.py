@@ -63,6 +63,13 @@ def assert_same(one: Result, other: Result) -> None:
         np.testing.assert_array_equal(getattr(one.posterior.sample, part), getattr(other.posterior.sample, part))
 
 
+def test_the_posterior_shows_itself_in_one_line() -> None:
+    posterior = WHOLE.posterior
+    assert posterior is not None
+    said = f"{posterior.n_samples:,} graphs sampled, {len(posterior.classes()):,} different ones"
+    assert repr(posterior) == f"<Posterior: {len(NAMES)} variables, {said}>"
+
+
 @pytest.mark.parametrize("data", [DATA, LEVELS], ids=["numbers", "levels"])
 @pytest.mark.parametrize("known", [None, KNOWN], ids=["nothing known", "tiers"])
 def test_the_answer_is_that_of_bayes_and_the_tests_are_those_of_icd(data: Any, known: ap.Knowledge | None) -> None:

@@ -8,10 +8,14 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+import polars as pl
 import pytest
 
 import anypag as ap
+from anypag.cli.main import main
 from anypag.cli.tell import misfit_told
+from anypag.explain import edge_table
+from anypag.explain.summary import end_told
 from anypag.plot import svg
 from anypag.report.content import content
 from anypag.results.files import save_result
@@ -135,8 +139,38 @@ def test_the_additive_test_is_not_recommended_twice() -> None:
     table = {"x": x, "y": y, "z": product, "u": product + 0.3 * rng.normal(size=2000)}
     (line,) = ap.learn(table, method="bayes", effort=0.1, test="additive").misfit_told
     assert 'choose the test "additive"' not in line and "Interactions between causes are not in the model" in line
+    assert "several experiments" not in line
     (line,) = ap.learn(table, method="bayes", effort=0.1).misfit_told
     assert "Interactions" not in line
+
+
+def distorted(system_seed: int, rows: int = 2000) -> dict[str, np.ndarray]:
+    """Columns of a linear Gaussian system, each replaced by an increasing function of its standardised values."""
+    sample = ap.simulate.random_system(10, 2.0, seed=system_seed).linear_gaussian(rows, seed=system_seed)
+    return {name: np.exp(column / column.std()) for name, column in dict(sample).items()}
+
+
+def test_normal_scores_are_advised_where_they_mend_the_table() -> None:
+    table = distorted(1, 5000)
+    result = ap.learn(table, method="bayes", effort=0.1)
+    assert result.misfit is not None and result.misfit.remedy == "normal scores"
+    assert 'Columns seem to be distorted: choose transform="normal-scores".' in result.misfit_told[0]
+    assert "choose --transform normal-scores." in misfit_told(result)[0] and "experiments" not in misfit_told(result)[0]
+    assert not ap.learn(table, method="bayes", effort=0.1, transform="normal-scores").misfit_told
+
+
+@pytest.mark.parametrize(("few", "remedy"), [(True, "pooling"), (False, "levels")])
+def test_levels_are_to_be_merged_only_where_there_are_many(few: bool, remedy: str) -> None:
+    rng = np.random.default_rng(0)
+    cause = rng.integers(0, 3 if few else 9, 3000)
+    table = {"x": cause, **{name: np.where(rng.random(3000) < 0.7, cause, rng.integers(0, 3, 3000)) for name in "yz"}}
+    found = ap.learn(table, method="bayes", effort=0.1, test="gsq").misfit
+    assert found is not None and found.remedy == remedy
+    (line,) = replace(found, share=0.5, worst=(("x", "y"), ("y", "z"))).lines()
+    assert ("Merge levels, or leave out columns with many levels." in line) is not few
+    assert ("several experiments" in line) is few
+    (line,) = replace(found, rows_per_number=0.4, share=0.5, worst=(("x", "y"), ("y", "z"))).lines()
+    assert line.count("Merge levels") == 1
 
 
 def test_a_table_of_one_pair_may_misfit_too() -> None:
@@ -154,6 +188,33 @@ def test_what_fits_is_not_spoken_of_and_no_rows_are_no_check() -> None:
     moments = ap.learn(ap.FisherZ.from_covariance(np.cov(chain(0.0).T), 2000), method="bayes", effort=0.1)
     assert moments.misfit == Misfit(None, None) and moments.misfit_told == ()
     assert ap.learn(chain(0.0), method="icd").misfit is None
+
+
+NOT_CHECKED = "Not checked: whether the table fits what the probabilities assume."
+
+
+@pytest.mark.parametrize(("bend", "fits"), [(0.0, "yes"), (1.0, "no"), (None, "not checked")])
+def test_tables_and_texts_say_whether_the_fit_was_checked(bend: float | None, fits: str) -> None:
+    moments = ap.FisherZ.from_covariance(np.cov(chain(0.0).T), 2000)
+    result = ap.learn(moments if bend is None else chain(bend), effort=0.1)
+    assert set(result.edge_table()["fits"]) == {fits} and set(edge_table(result.pag)["fits"]) == {None}
+    told = {"str": str(result), "report": content(result, None)["made"]["end"], "studio": end_told(result)}
+    assert all((NOT_CHECKED in text) is (fits == "not checked") for text in told.values())
+    assert all(result.compared and result.compared in text for text in told.values())
+
+
+@pytest.mark.parametrize("way", ["str", "terminal"])
+def test_with_ordinal_columns_the_fit_is_not_checked(
+    way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = {name: np.digitize(x, [-1, 0, 1]) for name, x in zip("xyz", chain(0.0).T, strict=True)}
+    if way == "str":
+        told = str(ap.learn(table, effort=0.1, kinds=dict.fromkeys("xyz", "ordinal")))
+    else:
+        pl.DataFrame(table).write_csv(tmp_path / "x.csv")
+        main(["learn", str(tmp_path / "x.csv"), "--kinds", "*=ordinal", "--effort", "0.1"])
+        told = " ".join(capsys.readouterr().out.split())
+    assert NOT_CHECKED in told
 
 
 def test_the_way_to_pool_is_that_of_the_reader() -> None:

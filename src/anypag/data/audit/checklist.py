@@ -160,6 +160,11 @@ CHECKS = (
     _of_pairs("indicators of the levels of one variable", _of_rows(relations.indicator_findings)),
     _of_pairs("censored durations", _of_rows(columns.censoring_findings)),
     _of_pairs(
+        "distorted numbers",
+        lambda seen: curves.distorted_findings(seen.used_table.within_sets()),
+        is_needed=lambda needs: not needs.sees_curves,
+    ),
+    _of_pairs(
         "curved relations",
         lambda seen: curves.curve_findings(seen.used_table.within_sets()),
         is_needed=lambda needs: not needs.sees_curves,

@@ -1,4 +1,5 @@
 """Finds continuous columns whose mean follows another column along a curve; a correlation shows only its linear part.
+Also finds tables of numbers that are distorted by increasing functions, where normal scores help.
 
 A curve from x to y is reported only if the second and third powers of the ranks of x explain more than 4 % of the
 variance of y that straight lines leave, with a small p-value. The straight lines are in x, in x with outliers cut, and
@@ -30,6 +31,8 @@ CURVED = 0.04  # the share of the variance left by straight lines that a curve m
 CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
 STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is looked for
 MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is looked for
+GAINED = 0.03  # normal scores are advised if they raise the mean log-likelihood of a row by this for each column
+ALIKE = 0.999  # columns whose normal scores have a larger correlation order the rows alike
 MOST_PAIRWISE = 40  # with gaps and at most this many columns, each pair is checked on the rows that have both values
 COLUMNS_AT_ONCE = 16
 """How many columns are prepared at a time (128 kB). A larger block would be allocated and cleared anew each time."""
@@ -50,6 +53,27 @@ def curve_findings(table: Table) -> list[Finding]:
     names = [table.names[i] for i in numbers]
     told = sorted(pairs, key=lambda pair: -pair[2])
     return as_one([_curved(names[i], names[j], test) for i, j, _ in told], "pairs are curved")
+
+
+def distorted_findings(table: Table) -> list[Finding]:
+    """A warning if continuous columns look like increasing functions of Gaussian ones, such as exp: then the normal
+    scores of their ranks are correlated more strongly than their values, by `GAINED` or more.
+    """
+    values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)][:, table.of_kind("continuous")]
+    values = values[~np.isnan(values).any(axis=1)]
+    values = values[:, ~mostly_one(values)] if len(values) >= LEAST_ROWS else values[:, :0]
+    if not 2 <= values.shape[1] <= len(values) / 2:
+        return []
+    values, scores = _standard(values), _of_ranks(len(values))[0, _twice_ranks(values)]
+    plain, ranked = (np.atleast_2d(np.corrcoef(rows)) for rows in (values, scores))
+    kept = ~(np.triu(np.abs(ranked), 1) > ALIKE).any(axis=0)  # other columns order the rows as an earlier one does
+    of_plain, of_ranked = (np.linalg.slogdet(found[np.ix_(kept, kept)])[1] for found in (plain, ranked))
+    if of_plain - of_ranked < 2 * GAINED * kept.sum():
+        return []
+    seen = "the normal scores of their ranks are correlated more strongly than the numbers"
+    message = f"Numbers seem to be distorted, as by exp, a power or outliers: {seen}."
+    remedy = Sentence(f"Choose {Option('transform', 'normal-scores')}, or take logarithms or roots of such columns.")
+    return [warning("distorted", (), message, remedy)]
 
 
 def curve_notes(table: Table) -> list[str]:

@@ -100,7 +100,7 @@ def _appended(states: PairStates, diagrams: Marks) -> PairStates:
     return np.concatenate([states, added]) if len(states) else added
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Posterior:
     """Probabilities of edges, marks and causes, from a sample of graphs; `result.posterior` of "auto" and "bayes".
 
@@ -125,6 +125,10 @@ class Posterior:
     n_levels: tuple[int, ...] = ()
     from_counts: bool = False
     facts: Facts | None = None
+
+    def __repr__(self) -> str:
+        n, classes = len(self.names), int((self.sample.cold > 0).sum())
+        return f"<Posterior: {n:,} variables, {self.n_samples:,} graphs sampled, {classes:,} different ones>"
 
     @property
     def is_consistent(self) -> bool:
