@@ -50,7 +50,7 @@ ASSUMED = (
     "No value causes an earlier one, and causes do not run in a circle within one time.",
     "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
 )
-OF_SUMMARY = "Numbers are lags: beside a line, those between two processes; in a box, those of a process and its past."
+OF_SUMMARY = "Numbers are lags of edges: on lines, between two processes; in boxes, between a process and its own past."
 OF_WINDOW = "Each row is a process, each column a time; edges hold at all times and are drawn once."
 ALL_TIMES = (
     "An experiment acts in the same way at all times of its data set. No process affects which rows are in a data set."
