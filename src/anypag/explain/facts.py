@@ -19,7 +19,7 @@ from anypag.results.grounds import reasons_of
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 
-ReasonsByEnd = Mapping[tuple[str, str], list[MarkReason]]  # the reasons of marks, by `(at, other)`
+ReasonsByEnd = Mapping[tuple[str, str], list[MarkReason]]  # by (at, other): why the edge at–other has its mark at `at`
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class PairFacts:
         return tuple(f"The data contradict what was said beforehand, {one.statement}: {one.why}." for one in told)
 
     def witnesses(self, at: str, other: str) -> Iterator[tuple[str, Separation]]:
-        """The unshielded colliders that give the arrowhead at `at` towards `other`: third variables and separations."""
+        """The unshielded colliders other *-> at <-* third behind an arrowhead: third, and its separation from other."""
         apart = ((third, self.sepsets.get((other, third))) for third in self.pag.neighbours(at) if third != other)
         return ((third, found) for third, found in apart if found is not None and at not in found.given)
 
@@ -154,7 +154,7 @@ def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
     for at, other in ((edge.a, edge.b), (edge.b, edge.a)):
         found = _behind((at, other), reasons, contexts, set())
         if found is not None:
-            return (f"An experiment decides a mark of this edge: {found[0]}, by {found[1]}.",)
+            return (f"An experiment decides a mark of this edge: {found[0]}, by rule {found[1]}.",)
     return ()
 
 
