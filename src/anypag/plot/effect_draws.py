@@ -1,4 +1,4 @@
-"""A picture of an effect from sampled graphs: its density with the mass at zero, and a bar of shares of graphs."""
+"""A picture of an effect from sampled graphs: the density of its draws, their share at zero, and shares of graphs."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from anypag.series.window import Window
 class ShiftedState(AutoState):
     """A state in whose graphs all copies of a pair have the same edge."""
 
-    has_rival = False  # the only knowledge is the order of time, so graphs that violate it are not searched for
+    has_rival = False  # the only knowledge is the order of time, so no best graph without knowledge is searched for
 
     @cached_property
     def window(self) -> Window:
