@@ -156,7 +156,7 @@ def test_what_rules_alone_do_not_find_is_as_sure_as_what_it_follows_from(with_kn
     states = (("o->", 0.6, 0.6), ("-->", 0.3, 0.3), ("", 0.1, 0.1))
     said = replace(found, pairs={**found.pairs, ("A", "B"): states}, as_sampled={("A", "B"): "o->"})
     assert said.of_edge("A", "B", "-->") == pytest.approx(0.9)
-    assert f"as {edge_text('A', 'B', 'o->')}, from which it follows" in sampled_note(said, "A", "B", "-->")
+    assert f"as {edge_text('A', 'B', 'o->')}, from which this edge follows" in sampled_note(said, "A", "B", "-->")
     alternative = said.alternative("A", "B", "-->")
     assert alternative is not None and alternative.symbol == ""
 

@@ -330,7 +330,7 @@ def test_words_say_what_an_experiment_acts_on_and_which_one_decided_a_mark() -> 
     assert "drug acts directly on B, on no other." in text
     assert "heat acts directly on A and D, on no other." in text
     assert 'seen with test="additive"' in text
-    assert "An experiment decides a mark of this edge: heat, by R1." in str(result.explain("A", "B"))
+    assert "An experiment decides a mark of this edge: heat, by rule R1." in str(result.explain("A", "B"))
     table = result.targets()
     direct = [row for row in zip(*table.values(), strict=True) if row[2]]
     assert direct == [("drug", "B", True, None), ("heat", "A", True, None), ("heat", "D", True, None)]
@@ -383,7 +383,7 @@ def test_contexts_have_boxes_of_another_shape() -> None:
     corners = {box["name"]: box for box in _boxes(ap_svg(result))}
     assert corners["drug"]["rx"] == "0"
     assert corners["A"]["rx"] == "7"
-    assert "data sets (sharp corners), joined by design" in ap_svg(result)
+    assert "columns that tell data sets apart (sharp corners), joined by design" in ap_svg(result)
     assert ("a common cause was not measured" in ap_svg(result)) is any(
         edge.symbol == "<->" and {edge.a, edge.b} != {"drug", "heat"} for edge in result.pag.edges()
     )

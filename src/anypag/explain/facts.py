@@ -19,7 +19,7 @@ from anypag.results.grounds import reasons_of
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 
-ReasonsByEnd = Mapping[tuple[str, str], list[MarkReason]]  # the reasons of marks, by `(at, other)`
+ReasonsByEnd = Mapping[tuple[str, str], list[MarkReason]]  # by (at, other): why the edge at–other has its mark at `at`
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
     for at, other in ((edge.a, edge.b), (edge.b, edge.a)):
         found = _behind((at, other), reasons, contexts, set())
         if found is not None:
-            return (f"An experiment decides a mark of this edge: {found[0]}, by {found[1]}.",)
+            return (f"An experiment decides a mark of this edge: {found[0]}, by rule {found[1]}.",)
     return ()
 
 

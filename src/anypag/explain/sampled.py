@@ -81,13 +81,13 @@ def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """The clause on graphs with the edge before knowledge or doubt changed its marks; empty if neither did."""
+    """The clause on how many graphs have the edge as it was before knowledge or doubt changed it; "" if unchanged."""
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""
     n = round(said.share_of(a, b, sampled) * said.n_samples)
     says_less = symbol.count("o") > sampled.count("o")
-    why = "" if says_less else ", from which it follows with what was known beforehand"
+    why = "" if says_less else ", from which this edge follows by what was known beforehand"
     return f", in {n:,} of them as {edge_text(a, b, sampled)}{why}"
 
 

@@ -60,7 +60,7 @@ def take_away(result: Result) -> str:
 
 
 def _causes(begin: str, named: list[str], edges: Sequence[Edge]) -> str:
-    """The sentence about the surest causes. Without any, directions are open unless all edges are --- or <->."""
+    """The sentence about the surest causes. If there are none, it says whether an edge leaves its direction open."""
     is_open = any(edge.mark_a != edge.mark_b or edge.mark_a == Mark.CIRCLE for edge in edges)
     if not named:
         none = "the data alone show no variable to be a cause of another one."
@@ -129,7 +129,7 @@ class ActsOn(NamedTuple):
     context: str
     variable: str
     directly: bool | None  # None: the graph leaves it open
-    probability: float | None  # of an edge: by sampled graphs, else the share of resamples
+    probability: float | None  # of any edge between the two, by sampled graphs; else the share of resamples with one
 
 
 def acts_on(result: Result, among: Collection[str] = ()) -> list[ActsOn]:
@@ -170,7 +170,7 @@ def edge_lines(result: Result) -> list[str]:
 
 
 def targets_table(result: Result, among: Collection[str] = ()) -> dict[str, list[Any]]:
-    """What experiments changed, in columns for any dataframe library: context, variable, directly, probability."""
+    """The rows of `acts_on`, as columns for any dataframe library."""
     rows = acts_on(result, among)
     return {name: [getattr(row, name) for row in rows] for name in ActsOn._fields}
 
@@ -185,8 +185,8 @@ def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
 
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
-    """`drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).` The others
-    are not joined to the context, and an edge to each of them is less probable than to any variable that is joined.
+    """A sentence: `drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).`
+    The variables behind `no other` are not joined to the context, and edges to them are less probable than those shown.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]

@@ -43,8 +43,8 @@ resamples that agree with the graph about the pair (the same edge, or none in bo
 `else_mostly` the most frequent other edge (`none` for no edge). `fits`, the same in every row, says whether the table
 fits what the probabilities assume: `yes`, `no` or `not checked`.
 
-With `method="auto"`, tests and rules are those of `Result.by_tests`: `p`, `r` and `given` are empty where one graph
-joins a pair and the other does not, and `rule_from` and `rule_to` where the two have different marks.
+With `method="auto"`, tests and rules are those of the graph by tests (`Result.by_tests`). So `p`, `r` and `given` are
+empty if only one of this graph and the answer joins the pair; `rule_from` and `rule_to` if they have different marks.
 """
 
 

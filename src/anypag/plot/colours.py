@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Colours(NamedTuple):
-    """Paper, text, soft text, boxes and their rims, and the four kinds of edges."""
+    """The colours of paper, text (`ink`; `soft` is less important), boxes and their rims, and the kinds of edges."""
 
     paper: str
     ink: str

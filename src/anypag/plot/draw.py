@@ -83,7 +83,7 @@ def drawn_with(graph: Any, *, legend: bool = True) -> tuple[Picture, Legend]:
 
 
 def with_contexts(drawn: Picture, learned: Result) -> Picture:
-    """The picture with sharp corners at the contexts of several data sets."""
+    """The picture in which contexts (columns that tell data sets apart) have boxes with sharp corners."""
     contexts = learned.choices.knowledge.contexts if learned.choices.knowledge else ()
     boxes = (replace(box, corner=0.0) if box.name in contexts else box for box in drawn.boxes)
     return replace(drawn, boxes=tuple(boxes)) if contexts else drawn

@@ -28,7 +28,8 @@ BORDER = 24.0  # the empty border of a picture
 SHARE_GAP = 13.0  # the distance of a number from its line, in pixels
 FAINTEST = 0.25  # the opacity of an edge that no resample has
 _PADDING = 11.0
-BENDS = (0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)  # as shares of the length of a line
+BENDS = (0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)
+"""The bends that are tried if a straight line would cross a box, as shares of the line's length."""
 _KINDS = {"cause": {Mark.TAIL, Mark.ARROW}, "confounded": {Mark.ARROW}, "selected": {Mark.TAIL}}
 
 
@@ -83,7 +84,7 @@ class Line:
         return 1.0 if self.again is None else FAINTEST + (1 - FAINTEST) * self.again
 
     def beside(self, t: float = 0.5, side: float = 1.0) -> Point:
-        """A place for a number near `at(t)`: above the line, or right of a vertical one; with `side` -1 opposite."""
+        """A place for a number near `at(t)`: above the line, or right of a vertical one; `side` -1: opposite."""
         dx, dy = self.end.x - self.start.x, self.end.y - self.start.y
         gap = SHARE_GAP * side / (math.hypot(dx, dy) or 1.0) * (1.0 if dx > 0 or (dx == 0 and dy > 0) else -1.0)
         return _moved(self.at(t), gap * dy, -gap * dx)
@@ -213,7 +214,7 @@ def _on_curve(start: Point, control: Point, end: Point, t: float) -> Point:
 
 
 def _tip(box: Box, control: Point) -> Tip:
-    """The tip of the line from a point to the centre of a box, at its border with just enough room for a circle."""
+    """The tip of a line from `control` towards the centre of a box. A circle there just does not touch the box."""
     dx, dy = box.centre.x - control.x, box.centre.y - control.y
     clear = CIRCLE_CENTRE + 1.0
     ways = ((box.width, dx), (box.height, dy))

@@ -32,7 +32,7 @@ _SAMPLES = (
     (Mark.TAIL, Mark.CIRCLE, "A is a cause of B", "A is a cause of B or of being in the sample; B may affect that too"),
 )
 """Kinds of edges, and their meaning without selection and with it (None: the same meaning)."""
-_BY_DESIGN = (Mark.ARROW, Mark.ARROW, "data sets (sharp corners), joined by design", None)
+_BY_DESIGN = (Mark.ARROW, Mark.ARROW, "columns that tell data sets apart (sharp corners), joined by design", None)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from anypag.graphs.base import Marks, MixedGraph
 from anypag.graphs.marks import Mark
 
 CAREFUL_NODES, CAREFUL_EDGES = 300, 300
-"""A component up to this size gets several layouts, not one; in a graph up to it lines bend around boxes."""
+"""A component up to this size gets several layouts, not one. In a graph up to this size lines bend around boxes."""
 MOST_NODES, MOST_EDGES = 2000, 3000  # larger pictures could not be read and are not drawn
 Points = npt.NDArray[np.float64]  # (n, 2) x and y, y growing downwards
 EdgeEnds = npt.NDArray[np.intp]  # (k,) nodes, or (k, 2) pairs of them, by their number

@@ -93,7 +93,7 @@ def svg_text(drawn: Picture, legend: Legend) -> str:
 
 def line_svg(line: Line) -> str:
     edge = line.edge
-    doubted, why = (" doubted", " (in a contradiction)") if line.is_doubted else ("", "")
+    doubted, why = (" doubted", " (takes part in claims that cannot all be true)") if line.is_doubted else ("", "")
     faint = "" if line.again is None else f' opacity="{line.opacity:.2f}"'
     share = "" if line.again is None else shown_share(line.again)
     again = share and (f", with probability {share}" if line.is_probability else f", in {share} of the resamples")

@@ -12,14 +12,14 @@ from anypag.errors import Option, Sentence, listed
 from anypag.markup import counted
 from anypag.series.lagged import Lagged
 
-MOST_LEFT = 0.2  # with a larger autocorrelation of the residuals given the window's past, the window is too short
+MOST_LEFT = 0.2  # the window is too short if the residuals of a regression on its past have a larger autocorrelation
 MOST_ALIKE = 0.98  # a process whose neighbouring values are correlated more than this wanders, or has a trend
 MOST_BETWEEN = 0.5  # in a panel, units differ lastingly if they explain a larger share of a process's variance
 MOST_TREND = 0.5  # a straight line in time that explains a larger share of a process's variance is a trend
 LEAST_WINDOWS = 5  # fewer windows than this for each column of a window are too few
 MOST_IRREGULAR = 0.05  # with a larger share of neighbouring times that are not one step apart, times are irregular
 LEAST_SEASONS = 4  # a season is looked for if the series covers it this many times
-MOST_SEASON = 0.3  # a larger autocorrelation of the residuals at a season is reported
+MOST_SEASON = 0.3  # a season is reported if the autocorrelation of the residuals after one season is larger than this
 STAYS = 0.7  # the least autocorrelation after two seasons, as a share of that after one; without a season it is smaller
 SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is looked for, in steps
 
@@ -67,7 +67,7 @@ def _unlike_units(windows: Lagged) -> list[Finding]:
 
 
 def _wandering(windows: Lagged) -> list[Finding]:
-    """Warnings about processes with a trend, or with a unit root or nearly one."""
+    """Warnings about processes that follow a trend, or that wander (have a unit root, or almost)."""
     table, k, found = windows.table, windows.window.k, []
     time = np.arange(table.n, dtype=np.float64)
     for i in _columns(windows):
@@ -126,13 +126,13 @@ def _seasons(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
                 f"{name!r} repeats itself every {period} steps (autocorrelation {sizes[period]:.2f}), as seasons do; "
                 "the window does not reach that far back."
             )
-            remedy = "Subtract the mean of each season, or take differences to the same season before."
+            remedy = "Subtract from each value the mean at its place in the season, or the value one season before."
             found.append(warning("season", (name,), message, remedy))
     return as_one(found, "processes repeat themselves after more steps than the window has")
 
 
 def _autocorrelations(windows: Lagged, left: dict[str, Floats], most: int) -> dict[str, Floats]:
-    """By process, the autocorrelation of the residuals at 0, 1, ... steps; 0 below `SHORTEST` and for few pairs."""
+    """By process, the autocorrelation of the residuals after 0, 1, ... steps; 0 below `SHORTEST` and for few rows."""
     rest = np.array([values - values.mean() for values in left.values()])
     found = np.zeros((len(left), most))
     for steps in range(SHORTEST, min(most, windows.table.n) if len(left) else 0):

@@ -65,7 +65,7 @@ class SummaryEdge(NamedTuple):
 
     @property
     def marks(self) -> tuple[Mark, Mark]:
-        """The mark at each of a and b: a tail if it is a cause at some lag, an arrowhead if at none, else a circle."""
+        """Marks at a and b: a tail if the process is a cause at some lag, an arrowhead if at none, else a circle."""
         return self._mark(self.a), self._mark(self.b)
 
     def _mark(self, process: str) -> Mark:
@@ -124,7 +124,7 @@ class Response(NamedTuple):
 
     @property
     def spans(self) -> dict[int, Span | None]:
-        """By lag: median and interval over sampled graphs, zeros included; None if the effect has no single number."""
+        """By lag: median and interval over sampled graphs (0 without an effect); None if it is not one number."""
         lines = {lag: () if effect.sampled is None else effect.sampled.lines for lag, effect in self.effects}
         return {lag: some[0].span if len(some) == 1 else None for lag, some in lines.items()}
 

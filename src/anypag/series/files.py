@@ -32,7 +32,7 @@ HEADER = Object({**plain_object(Window).forms, "told": Text()}, missing={"contex
 """The fields about the window in a file. Files of early versions lack `contexts`, which did not exist then."""
 COLUMNS = ("from", "to", "lag", "edge", "probability", "resamples", "in_words")
 BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # {number of lines between two processes: their bends}
-BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # larger ones too: the boxes of a column are close
+BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # also larger bends: the boxes of a column are close
 ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
 STYLE = """
 body{font:16px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;max-width:64rem;margin:2rem auto;
@@ -50,7 +50,7 @@ ASSUMED = (
     "No value causes an earlier one, and causes do not run in a circle within one time.",
     "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
 )
-OF_SUMMARY = "Numbers are lags: beside a line, those between two processes; in a box, those of a process and its past."
+OF_SUMMARY = "Numbers are lags of edges: on lines, between two processes; in boxes, between a process and its own past."
 OF_WINDOW = "Each row is a process, each column a time; edges hold at all times and are drawn once."
 ALL_TIMES = (
     "An experiment acts in the same way at all times of its data set. No process affects which rows are in a data set."

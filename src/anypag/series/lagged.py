@@ -1,7 +1,7 @@
-"""A table of windows from a table in the order of time: one row for every time with enough past.
+"""A table of windows from a table in the order of time.
 
-A window lies within one unit of a panel, and has no gap in time and no missing value. The times without a window are
-counted and reported.
+A window is one row: the values at a time and at the `max_lag` times before it. It lies within one unit of a panel, and
+has no gap in time and no missing value. The times without a window are counted and reported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from anypag.errors import DataError, Option, listed
 from anypag.markup import counted
 from anypag.series.window import Window
 
-NAME_UNIT = f"Name the column with the unit of each row ({Option('unit')}), or make one column of times (2020Q1)."
+NAME_UNIT = f"Name the column of units ({Option('unit')}), or join year and quarter in one column (2020Q1)."
 HAS_HAVE = ("has", "have")
 TOLERANCE = 1e-4  # how much a distance in time may differ from a step, as a share of the step: times may be rounded
 
@@ -33,9 +33,9 @@ class Lagged:
     """A table of windows, and how it was made."""
 
     window: Window
-    table: Table = field(repr=False)  # a row for each window; columns: the latest slice first, contexts last
-    units: Counts = field(repr=False)  # (n,) the unit of each window, as codes in the order of their first rows
-    runs: Counts = field(repr=False)  # (n,) the stretch without gaps in time that each window lies in
+    table: Table = field(repr=False)  # a row for each window; columns: processes at lag 0 first, contexts last
+    units: Counts = field(repr=False)  # (n,) the number of each window's unit; units are numbered by their first rows
+    runs: Counts = field(repr=False)  # (n,) the number of the stretch without gaps in time in which each window lies
     n_rows: int
     n_units: int
     n_breaks: int  # gaps in time inside units
@@ -55,14 +55,14 @@ class Lagged:
 
     @property
     def told(self) -> str:
-        """The windows in a sentence.
+        """A sentence: how many windows there are, and why other rows or windows were left out.
 
         >>> data = {"x": [1.0, 2.0, 4.0, 3.0, 5.0, 4.5, float("nan"), 3.0]}
         >>> lagged(data, 2).told
         '4 windows of lags 0 to 2 from 8 rows: 2 rows have too little past, 2 windows have missing values.'
         """
         units = f" of {counted(self.n_units, 'unit')}" if self.is_panel else ""
-        units += f" in {len(self.sets)} data sets, {self.sets[0]!r} the observed one" if self.sets else ""
+        units += f" in {len(self.sets)} data sets (the others are compared with {self.sets[0]!r})" if self.sets else ""
         lags = f"of lags 0 to {self.window.max_lag}"
         whole = f"{counted(self.table.n, 'window')} {lags} from {counted(self.n_rows, 'row')}{units}"
         reasons = (
@@ -98,7 +98,7 @@ def lagged(
     kinds: Mapping[str, str] | None = None,
 ) -> Lagged:
     """The windows of a table; the arguments are those of `learn_series`. Times are numbers, or dates: 2020-01-31,
-    2020-01 or 2020Q1. DataError for fewer than two windows, rows of a unit with one time, or times that cannot be read.
+    2020-01 or 2020Q1. DataError for fewer than two windows, a time that a unit has twice, or times that cannot be read.
     """
     require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
@@ -191,7 +191,7 @@ def _whole_column(table: Table, name: str) -> tuple[Floats, tuple[str, ...] | No
 
 
 def _times(table: Table, time: str) -> Floats:
-    """(n,) times as numbers; dates as months if all are on the same or the last day of a month, else microseconds."""
+    """(n,) times as numbers. Dates: in months if all are the same day of the month, or its last; else microseconds."""
     values, labels = _whole_column(table, time)
     if labels is None:
         return values

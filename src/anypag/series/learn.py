@@ -68,7 +68,7 @@ def learn_series(
         method: "auto" (samples graphs if a score fits the data, else "icd"), "icd" (tests a pair of nodes once for all
             its copies in time) or another method of `learn`, which searches the table of windows with the order of time
             as knowledge. If "auto" samples graphs, all copies of a pair have the same edge in them, unless there are
-            statements, several data sets, `selection_bias` or discrete processes.
+            `knowledge`, several data sets, `selection_bias` or discrete processes.
         selection_bias: True if the processes may affect which times or units are in the table. The default is
             False, unlike in `learn`.
         knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times. In a statement that
@@ -147,7 +147,7 @@ class SeriesSearch:
 
 
 def for_window(window: Window, choices: Choices) -> Choices:
-    """The choices of the search in a window's table, with the order of time."""
+    """The user's choices for a search in a window's table, with the order of time added."""
     known = known_of(window, choices.knowledge)
     method = METHODS.get(choices.method) if isinstance(choices.method, str) else None
     if choices.selection_bias or method is None or not method.over_shifts:  # with selection, time gives no arrowhead

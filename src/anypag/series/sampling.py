@@ -1,8 +1,8 @@
 """The search of `by_scores.auto` for time series: all copies of a pair of nodes in time have the same edge.
 
 Markov chains of graphs change and score only the latest copy of a pair, which stands for all copies. The score is that
-of the latest slice (the processes at lag 0) given the past. So edges within the past are fixed in a chain: each node of
-the past causes all later nodes of the past. These edges are left out of sampled graphs; the others are copied back.
+of the processes at lag 0 given the past. Edges within the past do not change it, so chains keep them fixed: each node
+of the past causes all later nodes of the past. A sampled graph has copies of the latest edges in their place.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from anypag.series.window import Window
 class ShiftedState(AutoState):
     """A state in whose graphs all copies of a pair have the same edge."""
 
-    has_rival = False  # the only knowledge is the order of time, so graphs that violate it are not searched for
+    has_rival = False  # the only knowledge is the order of time, so no best graph without knowledge is searched for
 
     @cached_property
     def window(self) -> Window:
         return Window.of(self.nodes.names)
 
     def landscape(self, problem: Problem) -> Landscape:
-        """The scores and allowed edges of the chains; only pairs with a node of the latest slice can change."""
+        """The scores and allowed edges of the chains; only pairs with a node at lag 0 can change."""
         assert problem.facts is not None, "the order of time is known"
         before, latest = self._in_past, self._is_latest
         fixed = np.where(before, CAUSE, EFFECT)
@@ -57,7 +57,7 @@ class ShiftedState(AutoState):
         return marks_of(graph)[..., *self._latest_copy]
 
     def diagram_for_effects(self, diagram: Marks) -> Marks:
-        """The diagram with all nodes of the past at different times joined: values before the window link them."""
+        """The diagram with all nodes of the past at different times joined, as values before the window link them."""
         joins = self._in_past & (self._lags[:, None] > self._lags[None, :]) & (diagram == Mark.NONE)
         tails = np.swapaxes(joins, -1, -2)
         return np.where(joins, np.uint8(Mark.ARROW), np.where(tails, np.uint8(Mark.TAIL), diagram))
@@ -79,7 +79,7 @@ class ShiftedState(AutoState):
 
     @cached_property
     def _in_past(self) -> Flags:
-        """(n, n) are i and j before the latest slice, and i before j? Within a slice the first of `orders` decides."""
+        """(n, n) are i and j before lag 0, and i before j? Of nodes at the same time the first of `orders` decides."""
         rank = np.argsort(self.orders.order[0])[np.argsort(self.nodes.order)[self.nodes.order % self.window.k]]
         rank = rank - len(rank) * self._lags
         past = self._lags > 0

@@ -35,9 +35,9 @@ NOT_SELECTED = (
 MAY_BE_SELECTED = "The processes may affect which times were recorded."
 IN_SETS = "It is assumed that the processes do not affect which times and data sets were recorded."
 SURE = 0.75
-"""A mark of sampled graphs with a smaller probability is shown as a circle. On development systems of
-`benchmarks/series.py` (seeds from 5000) 93 % of the marks shown are right, and 71 % of the marks that a perfect test
-gives are shown.
+"""A mark with a smaller probability by sampled graphs is shown as a circle. On the systems of
+`benchmarks/series.py` that are used for development (seeds from 5000), 93 % of the marks shown are right, and 71 % of
+the marks that a perfect test gives are shown.
 """
 
 
@@ -48,9 +48,9 @@ class SeriesResult:
     window: Window
     """The processes and the lags."""
     result: Result = field(repr=False)
-    """The result of the search in the table of windows, whose variables are the processes at each lag."""
+    """The result of the search in the table of windows. A variable of this table is one process at one lag."""
     told: str
-    """A sentence: how many windows there are, and why some times have no window."""
+    """A sentence: how many windows there are, and why other rows or windows were left out."""
     windows: Lagged | None = field(default=None, repr=False)
     """The table that was searched; None for a result from a file."""
 
@@ -71,7 +71,7 @@ class SeriesResult:
 
     @cached_property
     def edges(self) -> tuple[SeriesEdge, ...]:
-        """The edges, sorted by their later process and then by lag; edges that join contexts by design are left out."""
+        """The edges by later process, then by lag; edges between contexts, which are there by design, are left out."""
         from anypag.explain.summary import by_design
 
         names, (x, y), design = self.window.names, self.window.latest, set(by_design(self.result))
@@ -91,7 +91,7 @@ class SeriesResult:
 
     @cached_property
     def _marks(self) -> Marks:
-        """(n, n) the marks between the window's nodes; a mark of a latest copy that is not sure becomes a circle."""
+        """(n, n) marks between the window's nodes; in latest copies, those less probable than `SURE` are circles."""
         order = [self.result.pag.index(name) for name in self.window.names]
         marks, lags = np.array(self.result.pag.marks[np.ix_(order, order)], np.uint8), self.window.lags
         ends = np.argwhere((marks > Mark.CIRCLE) & self.window.is_latest & (lags[:, None] <= lags[None, :]))
@@ -116,8 +116,8 @@ class SeriesResult:
         return replace(self.result, grounds=replace(grounds, pag=pag, probabilities=said))
 
     def sureness(self, edge: Edge) -> float:
-        """The probability of the mark at the first node of an edge by sampled graphs. It is 0 for a tail between two
-        discrete processes at one time: graphs of discrete data seldom have hidden causes, so such a tail proves little.
+        """The probability, by sampled graphs, of the mark at the first node of an edge. For a tail between two discrete
+        processes at one time it is 0: sampled graphs seldom have a hidden cause of such an edge, even if there is one.
         """
         said = self.result.probabilities
         assert said is not None, "graphs were sampled"
@@ -131,13 +131,13 @@ class SeriesResult:
         from anypag.scores.discrete import DiscreteScore
 
         grounds = self.result.grounds
-        if isinstance(grounds, Searched):  # its `posterior` would first sample graphs for effects
+        if isinstance(grounds, Searched):  # reading `grounds.posterior` would sample graphs for effects first
             return isinstance(grounds.problem.score, DiscreteScore)
         return grounds.posterior is not None and grounds.posterior.from_counts
 
     @cached_property
     def expected_errors(self) -> float | None:
-        """The expected number of errors in edges and marks, each counted once for all times; None without samples."""
+        """The expected number of wrong edges and marks, counted once for all times; None if no graphs were sampled."""
         said, expected = self.result.probabilities, list[float]()
         if said is None:
             return None
@@ -150,12 +150,12 @@ class SeriesResult:
         return fsum(expected)
 
     def progress(self) -> str:
-        """One line: method, progress, expected errors."""
+        """A line with the method, how far it has come, and the expected number of errors."""
         return self.result.summary(self.expected_errors)
 
     @cached_property
     def pag(self) -> PAG:
-        """The graph of the window, with every edge at all its copies."""
+        """The graph of the window, in which an edge is repeated at every time at which it fits into the window."""
         return PAG.trusted(self.window.spread(self._marks), self.window.names)
 
     @cached_property
@@ -170,8 +170,9 @@ class SeriesResult:
         return tuple(SummaryEdge(a, b, tuple(edges)) for (a, b), edges in ordered)
 
     def targets(self) -> dict[str, list[Any]]:
-        """The processes that each experiment of pooled data sets (`anypag.pooled`) changed, in columns that any
-        dataframe library takes: context, variable (a process at all times), directly (None: perhaps), probability.
+        """What each experiment of pooled data sets (`anypag.pooled`) changed, as columns for any dataframe library:
+        `context`, `variable` (a process at all times), `directly` (does the context act on the process directly? None:
+        perhaps), `probability` (that the two are joined).
         """
         from anypag.explain.summary import targets_table
 
@@ -270,7 +271,7 @@ class SeriesResult:
     def unlikely_told(self) -> list[str]:
         """A sentence on why some edges are unlikely; empty if all are likely."""
         least = min((edge.probability for edge in self.edges if edge.probability is not None), default=1.0)
-        return ["The graph is chosen as a whole, so an edge below 0.50 may be listed."] if least < 0.495 else []
+        return ["The graph is chosen as a whole, so an edge may be less probable than 0.50."] if least < 0.495 else []
 
     @property
     def assumed(self) -> str:

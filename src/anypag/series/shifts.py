@@ -4,9 +4,9 @@ A step is a step of `search.by_tests.icd` with these differences. Only the lates
 has the most past in the window. If a test separates it, all copies lose their edge. The separating set is kept for the
 latest copy only; no rule reads those of other copies. Causal relations do not change in time, so a mark that a rule
 sets at one copy is set at all copies. Every edge has an arrowhead at its later node. A test conditions on a candidate
-set and on the past of its two nodes: the copy of a node one step earlier is added if it is known to cause the node (on
-data: if it may cause the node). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge 2020). A set that
-separates two nodes still separates them after causes of the two nodes are added to it.
+set and on the past of its two nodes: the copy of a node one step earlier is added if it is known to cause the node
+(with a test on data: if it may cause the node). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge
+2020). A set that separates two nodes still separates them after causes of the two nodes are added to it.
 
 A context (it tells data sets apart) is one node: its pairs with a process at several lags are copies of each other.
 
@@ -110,7 +110,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
     r, problem = inquiry.r, inquiry.problem
     walks = PDSep(r, tails_close=True, max_sets=most_sets(problem, r))
     pools = pdsep_pools(state, problem, x, y, walks, inquiry.look)
-    is_open = pools.n_large(r) > 0  # one of two pools needs r nodes, not both: removals at early copies shrink pools
+    is_open = pools.n_large(r) > 0  # one pool with r nodes is enough (ICD: both): removals at early copies shrink pools
     candidates = Candidates(x, y, r, pools, is_open)
     past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
     best = TestedEdges(is_open, np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))
@@ -127,7 +127,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
 
 def _with_neighbours(state: State, inquiry: Inquiry) -> State:
     """The state in which separating sets gain a common neighbour of their pair if that raises the p-value.
-    For data: small separating sets are found first, and R0 would make colliders of common neighbours that they lack.
+    For tests on data: small sets are found first, and R0 would make colliders of common neighbours that they lack.
     """
     assert isinstance(state, WindowState)
     marks, window = state.marks, state.window
@@ -151,7 +151,8 @@ def _with_neighbours(state: State, inquiry: Inquiry) -> State:
 
 def _own_past(state: WindowState, x: Indices, y: Indices, causes: Flags | None) -> Indices:
     """(m, 2) for each edge x–y, the copies of x and of y one step earlier; -1 for a copy that lies outside the window,
-    is the other end of the edge, or does not cause its node by `causes` (None: cannot cause it, by the marks).
+    is the other end of the edge, or is no cause of its node. `causes` holds the known causes; if it is None, the copy
+    counts as a cause unless the marks exclude that.
     """
     columns = []
     for node, other in ((x, y), (y, x)):
@@ -203,7 +204,7 @@ def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
 
 
 def _for_copies(window: Window, rows: LogRows, marks: Marks) -> LogRows:
-    """The log with one row for each mark of a latest copy: that of the least shifted copy at which a rule set it."""
+    """The log with one row for each mark of a latest copy: from the copy nearest to lag 0 at which a rule set it."""
     shift = np.minimum(window.lags[rows[:, 1]], window.lags[rows[:, 2]])
     latest = np.array(rows)
     latest[:, 1:3] = window.later(rows[:, 1:3], shift[:, None])

@@ -89,7 +89,7 @@ class Window:
 
     @cached_property
     def latest(self) -> tuple[Indices, Indices]:
-        """The latest copies of all pairs as two arrays: the earlier nodes (in a tie, the first) and the later."""
+        """The earlier and the later nodes of all latest copies, as two arrays; at one time the smaller number first."""
         pairs = [(a, b) for a in range(len(self)) for b in range(self.k) if a >= self.k or a < b]
         pairs += combinations(range(self.n_moving, len(self)), 2)
         x, y = np.array(pairs, np.int32).reshape(-1, 2).T

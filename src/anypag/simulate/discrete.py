@@ -47,8 +47,8 @@ def discrete(
             that are not in it).
         latent: nodes that are not measured.
         selection: nodes that decide whether a row is in the sample.
-        tables: for every node p(node | parents), one axis per parent (in the order of `dag.parents`) and its
-            own levels last; drawn by `random_tables` if left out. With tables, `levels` is ignored.
+        tables: for every node the table p(node | parents): one axis per parent (in the order of `dag.parents`), then
+            one for the node's own levels; drawn by `random_tables` if left out. With tables, `levels` is ignored.
         seed: a whole number or a `numpy.random.Generator`.
 
     Returns:
@@ -107,7 +107,7 @@ class _Network:
 
     order: list[int]
     parents: list[npt.NDArray[np.intp]]
-    cumulative: list[Floats]  # (combinations of the parents, levels)
+    cumulative: list[Floats]  # (combinations of the parents' levels, levels)
 
     def draw(self, values: npt.NDArray[np.int32], nodes: Iterable[int], random: np.random.Generator) -> None:
         """Fill `values` (variables, rows) at the nodes; their parents must be filled already or come earlier."""

@@ -30,9 +30,9 @@ def linear_gaussian(
     """Draw from `x_j = Σ_i weights[i, j] x_i + noise_j` with independent standard normal noise.
 
     Selection: rows are drawn given that all selection variables are 0. If these have no children, that is the same as
-    keeping a row with probability Π exp(-m²/2), with a factor for each selection variable, where m is the part of it
-    that its parents explain. Selected rows are still exactly Gaussian (rows cut at a threshold would not be, and tests
-    of partial correlation would be wrong for that reason). They are drawn directly, so strong selection is not slow.
+    keeping a row with probability Π exp(-m²/2), with a factor for each selection variable, where m is the weighted sum
+    of its parents. Selected rows are still exactly Gaussian (rows cut at a threshold would not be, and tests of partial
+    correlation would be wrong for that reason). They are drawn directly, so strong selection is not slow.
 
     Args:
         dag: the causal graph, latent and selection nodes included.
@@ -100,8 +100,9 @@ def _propagated(dag: DAG, weights: Weights, noise: Floats) -> Floats:
 
 
 def _given_zero(values: Floats, selected: list[int], effects: Floats) -> Floats:
-    """(variables, rows) given that selection variables are 0: values minus their regression on these variables. The
-    regression is computed by QR from `effects`, the total effects of noise, as covariances are ill-conditioned.
+    """(variables, rows): the values given that selection variables are 0. These are `values` minus their regression on
+    selection variables. It is computed by QR of `effects`, the total effect of each noise on each variable, because
+    covariances may be ill-conditioned.
     """
     basis, triangle = scipy.linalg.qr(effects[selected].T, mode="economic")
     coefficients = scipy.linalg.solve_triangular(triangle, basis.T @ effects.T)

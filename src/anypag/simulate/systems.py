@@ -68,7 +68,7 @@ class System:
 
 
 def random_system(n: int, expected_neighbours: float = 2.0, *, n_selection: int = 0, seed: Seed) -> System:
-    """A random system as in the paper on ICD: a `random_dag` with half of its possible confounders hidden.
+    """A random system as in Rohekar et al. (2020): a `random_dag` with half of its possible confounders hidden.
 
     Args:
         n: how many nodes, latent ones included, selection nodes not.
@@ -88,7 +88,7 @@ def random_system(n: int, expected_neighbours: float = 2.0, *, n_selection: int 
 
 
 def latents(dag: DAG, *, seed: Seed) -> tuple[str, ...]:
-    """The nodes to hide: as in the paper, half of those without parents and with at least two children, rounded down.
+    """The nodes to hide: half (rounded down) of those with no parents and two or more children (Rohekar et al. 2020).
 
     >>> dag = DAG.from_string("A --> C; A --> D; B --> C; B --> D")
     >>> len(latents(dag, seed=1))
@@ -133,9 +133,9 @@ def selection_children(dag: DAG, count: int = 1, *, n_parents: int = 2, seed: Se
 def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, seed: Seed) -> DAG:
     """A random DAG: every pair i < j has the edge i → j with probability `expected_neighbours / (n - 1)`.
 
-    With `connected` (as in the paper on ICD) the graph has the same distribution as if graphs were drawn until one is
-    connected, but drawing is fast for any size. Connected graphs are denser: with `expected_neighbours` 2, nodes have
-    2.6 neighbours on average, in graphs of 35 nodes and of 1,000 nodes.
+    With `connected` (as in Rohekar et al. 2020) the graph has the same distribution as if graphs were drawn until one
+    is connected, but drawing is fast for any size. Connected graphs are denser: with `expected_neighbours` 2, nodes
+    have 2.6 neighbours on average, in graphs of 35 nodes and of 1,000 nodes.
 
     Args:
         n: how many nodes; they are named X0, X1, ... in causal order.
@@ -171,13 +171,14 @@ def random_dag(n: int, expected_neighbours: float, *, connected: bool = True, se
 def _connected_pairs(n: int, probability: float, random: np.random.Generator) -> Flags:
     """(n, n), symmetric: the edges of a random graph, each with this probability, given that the graph is connected.
 
-    A breadth-first search from one node visits the nodes that it has found, in turn. For each other node, the number of
-    the visit that finds it is geometric, independently of the rest. The graph is connected if and only if the search
-    always has a next node until all are found. The numbers are drawn until this condition holds. Two nodes that were
-    both found before either was visited are then joined independently, with the given probability.
+    A breadth-first search from one node visits the nodes that it has found, in turn. Number the visits 0, 1, 2, ... For
+    each other node, the number of the visit at which it is found is geometric, independently of the rest. The graph is
+    connected if and only if the search always has a next node until all are found. The numbers are drawn until this
+    condition holds, on average at most n / e times (e = 2.718). Two nodes that were both found before either was
+    visited are then joined independently, with the given probability.
     """
     found_by = _cut_geometric(n - 1, probability, random)
-    while (np.cumsum(np.bincount(found_by, minlength=n - 1)) <= np.arange(n - 1)).any():  # on average up to n / e times
+    while (np.cumsum(np.bincount(found_by, minlength=n - 1)) <= np.arange(n - 1)).any():
         found_by = _cut_geometric(n - 1, probability, random)
     order = np.argsort(found_by, kind="stable")  # the nodes except the first, in the order of visits
     found_by = np.concatenate(([-1], found_by[order]))
