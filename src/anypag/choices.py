@@ -14,7 +14,7 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
-from anypag.catalogue import METHODS, TESTS, method_named
+from anypag.catalogue import METHODS, TESTS
 from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
@@ -268,8 +268,8 @@ class Choices:
     @property
     def needs_score(self) -> bool:
         """Does the method need a score of the data?"""
-        facts = method_named(self.method) if isinstance(self.method, str) else self.method.facts
-        return facts.needs_score
+        facts = METHODS.get(self.method) if isinstance(self.method, str) else self.method.facts
+        return facts is not None and facts.needs_score
 
     def strict(self) -> Self:
         """The choices with missing="drop" and singular="error" instead of "auto", so that no column is left out."""

@@ -169,7 +169,8 @@ class Search:
         complete = bool(state.done and (not history or history[-1].info.n_open == 0))
         stopped = None if complete or not state.done else "max_r"
         last = (history[-1].pag, history[-1].info) if history else None
-        about = (algorithm(problem.choices.method).name, problem.choices, history, complete, stopped)
+        method = algorithm(problem.choices.method)
+        about = (method.name, method.facts, problem.choices, history, complete, stopped)
         spent = sum(item.seconds for item in history)
         grounds = Searched(state, problem, last, partial(drawn_until_stopped, state, problem, spent))
         reading, chosen = reading_of(self._data_or_test), problem.chosen
