@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from typing import NamedTuple
 
 
 class OnTheWay(StrEnum):
@@ -151,14 +152,23 @@ METHODS = {
 TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
 """The methods that use conditional-independence tests and no score."""
 
+
+class OfData(NamedTuple):
+    """A test of tables: the module and class (a `DataTest`) that define it. `of_matrix`: correlations are enough."""
+
+    module: str
+    declared_as: str
+    of_matrix: bool = False
+
+
 TESTS = {
-    "fisherz": ("anypag.ci.gaussian", "FisherZ"),
-    "permutation": ("anypag.ci.discrete", "PermutationChiSquared"),
-    "gsq": ("anypag.ci.discrete", "GSquared"),
-    "chisq": ("anypag.ci.discrete", "ChiSquared"),
-    "mixed": ("anypag.ci.mixed", "DegenerateGaussian"),
-    "additive": ("anypag.ci.additive", "Additive"),
-    "kci": ("anypag.ci.slow", "KCI"),
-    "gcm": ("anypag.ci.slow", "GCM"),
+    "fisherz": OfData("anypag.ci.gaussian", "FisherZ", of_matrix=True),
+    "permutation": OfData("anypag.ci.discrete", "PermutationChiSquared"),
+    "gsq": OfData("anypag.ci.discrete", "GSquared"),
+    "chisq": OfData("anypag.ci.discrete", "ChiSquared"),
+    "mixed": OfData("anypag.ci.mixed", "DegenerateGaussian"),
+    "additive": OfData("anypag.ci.additive", "Additive"),
+    "kci": OfData("anypag.ci.slow", "KCI"),
+    "gcm": OfData("anypag.ci.slow", "GCM"),
 }
-"""The module and class (a `DataTest`) of each test, by its name."""
+"""The tests of tables, by name."""

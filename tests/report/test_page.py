@@ -177,7 +177,7 @@ def test_no_effect_is_said_only_where_there_is_none() -> None:
 
 def test_what_each_test_needs_is_said() -> None:
     saved = load_result(save_result(learned("A --> C; B --> C")))
-    for module, name in TESTS.values():
+    for module, name, _ in TESTS.values():
         fits = getattr(import_module(module), name).fits
         assert fits != DataTest.fits
         content: Any = content_of(report_html(resting_on(saved, test=name, exact=False)))

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.explain import explain
 from anypag.catalogue import METHODS
+from anypag.explain import explain
 from anypag.results import consistency
 from anypag.results.files import load_result, save_result
 from anypag.results.result import Iteration, Result

@@ -39,6 +39,7 @@ from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
 from anypag.results.consistency import withdrawn_marks
 from anypag.results.result import Iteration, Result
+from anypag.results.schema import CHOICES
 from anypag.results.stability import Stability
 
 Words = dict[tuple[str, str, str], int]  # the index of each (at_a, at_b, summary) of an edge
@@ -343,7 +344,8 @@ def _valid(result: Result) -> str:
 def _choices(result: Result) -> dict[str, str]:
     """The choices of the search, without unused ones and those shown elsewhere."""
     words, shown = {None: "no limit", True: "yes", False: "no"}, dict[str, str]()
-    for name, value in result.choices.recorded().items():
+    for name in CHOICES:
+        value = getattr(result.choices, name)
         is_unused = value is None or (DECLARED[name].by_method and name not in result.facts.uses)
         if name == "max_r" or not (is_unused or name in SHOWN_ELSEWHERE):
             shown[name] = words[value] if value is None or isinstance(value, bool) else str(value)

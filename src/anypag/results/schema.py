@@ -137,12 +137,9 @@ class Listed(Form):
         return {(a, b): Separation(*why) for a, b, *why in ListOf(RowForm(forms)).read(plain, variables)}
 
 
-EARLIER_TESTS = ("imputed", "rcot", "weighted-gcm")  # tests of earlier versions, whose results can be read
-
-
 def _test(plain: Any, variables: Variables) -> Any:
     if isinstance(plain, str):
-        return OwnTest(plain) if plain in EARLIER_TESTS else plain
+        return plain
     return OwnTest(Object({"own": Text()}).read(plain, variables)["own"])
 
 
@@ -184,6 +181,13 @@ ALL_CHOICES = As(
     Object(CHOICES, missing={item.name: item.default for item in fields(Choices)}), back=lambda said, _: Choices(**said)
 )
 """The choices except the method, which is a separate field; choices that a file lacks get their defaults."""
+
+
+def recorded(choices: Choices) -> dict[str, Any]:
+    """The choices that are kept with a result, as JSON has them."""
+    return ALL_CHOICES.write(choices, Variables(()))  # type: ignore[no-any-return]
+
+
 STEP = As(
     Object({**ITERATION.forms, "edges": EDGES}, get=dict.__getitem__),
     lambda step, _: {**vars(step.info), "seconds": step.seconds, "edges": step.pag},
