@@ -53,6 +53,7 @@ PARTS = ("graph", "numbers", "claims", "json", "audit", "texts")
 SLOW = ("additive", "kci", "gcm")
 """Tests that take so long that their tables are small."""
 WITHOUT_DATA = ("oracle", "function")
+BY_TESTS = ("icd", "icd-paper", "fci", "anytime-fci", "rfci", "fci+")
 NEEDS_SCORE = ("bayes", "boss", "gfci")
 DISCRETE = ("gsq", "chisq", "permutation")
 WEIGHING = ("auto", "fisherz", "mixed", "gsq", "chisq")
@@ -60,8 +61,8 @@ WEIGHING = ("auto", "fisherz", "mixed", "gsq", "chisq")
 GAUSSIAN = ("fisherz",)
 
 SETTINGS: dict[str, tuple[str, ...]] = {
-    "method": ("auto", "icd", "icd-paper", "fci", "anytime-fci", "rfci", "fci+", *NEEDS_SCORE),
-    "test": ("auto", "fisherz", *DISCRETE, "mixed", *SLOW, *WITHOUT_DATA),
+    "method": ("auto", *BY_TESTS, *NEEDS_SCORE),
+    "test": ("auto", *GAUSSIAN, *DISCRETE, "mixed", *SLOW, *WITHOUT_DATA),
     "source": ("memory", "csv", "parquet", "counted", "duckdb", "covariance", "contexts", "weighted"),
     "missing": ("whole", "drop", "pairwise"),
     "transform": ("none", "normal-scores"),
@@ -96,7 +97,7 @@ class Case(NamedTuple):
             return plain and self.run != "resampled" and self.method not in NEEDS_SCORE
         if self.method in NEEDS_SCORE and self.test in SLOW[1:]:
             return False
-        if self.method in {"bayes", "boss"} and self.missing == "pairwise":  # refused; "gfci" shows how
+        if self.method in {*NEEDS_SCORE} - {"gfci"} and self.missing == "pairwise":  # refused; "gfci" shows how
             return False
         if self.transform != "none" and (self.test in DISCRETE or self.has_levels_only):
             return False

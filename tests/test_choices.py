@@ -16,6 +16,7 @@ from anypag.cli.options import TYPED, spelled
 from anypag.cli.series import CHOICES
 from anypag.errors import Option, ParameterError
 from anypag.results.files import load_result, save_result
+from anypag.results.schema import recorded
 
 
 def defaults_of(function: Any) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def test_the_docstring_of_learn_names_every_choice() -> None:
 def test_recorded_choices_come_back_from_a_file() -> None:
     result = ap.learn(ap.Oracle(ap.DAG.from_string("A --> B; B --> C")), alpha=0.03, max_r=1, selection_bias=False)
     back = load_result(save_result(result))
-    assert back.choices.recorded() == result.choices.recorded()
+    assert recorded(back.choices) == recorded(result.choices)
     assert back.choices.alpha == 0.03 and back.choices.sepset == "first"
 
 

@@ -18,7 +18,7 @@ import pytest
 from test_imports import LAYERS
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"^ *```python\n( *)# (in )?(src/[^\n]*)\n(.*?)^ *```$", re.M | re.S)
+BLOCK = re.compile(r"^ *```(?:python|text)\n( *)# (in )?(\w[^\n]*)\n(.*?)^ *```$", re.M | re.S)
 HEADING = re.compile(r"^## To add an? (.*)$", re.M)
 RECIPES = dict(zip(*[iter(HEADING.split((ROOT / "CONTRIBUTING.md").read_text())[1:])] * 2, strict=True))
 """By what is to be added, the text of its recipe."""
@@ -31,23 +31,41 @@ def carry_out(recipe: str, copy: Path) -> None:
         if not inside:
             (copy / target).write_text(lines)
             continue
-        name, _, place = target.partition(", after ")
+        name, is_replaced, place = re.split(", (?:after|(in place of)) ", target)
         before, found, after = (copy / name).read_text().partition(f"{place}\n")
         assert found, f"{name} has no line that ends with {place!r}"
-        (copy / name).write_text(before + found + lines + after)
+        (copy / name).write_text(before + ("" if is_replaced else found) + lines + after)
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("src", "tests", "docs", "benchmarks", "certify"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
+    for name in ("CONTRIBUTING.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
     return tmp_path
 
 
-def python(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Python with the copy; the compiler is off, since compiling would take longer than all else."""
-    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "NUMBA_DISABLE_JIT": "1"}
+def python(copy: Path, *arguments: str, compiler: bool = False) -> subprocess.CompletedProcess[str]:
+    """Python with the copy; by default the compiler is off, since compiling would take longer than all else."""
+    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "NUMBA_DISABLE_JIT": "0" if compiler else "1"}
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+
+
+LIGHT = ("test_same.py", "test_choices.py", "test_rule_catalogue.py")
+"""Tests that are about everything that is declared."""
+OF_METHODS = ("search/test_algorithm_protocol.py", "search/test_pure_steps.py")
+"""Tests that every method of the catalogue passes."""
+
+
+def assert_nothing_is_missed(copy: Path, name: str = "", suites: tuple[str, ...] = ()) -> None:
+    """Runs in the copy the light tests, those of this file about the guide, and what suites ask of the new `name`."""
+    quiet = ("-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning")  # integers overflow
+    guide = [f"tests/test_contributing.py::{test}" for test in GUIDE]
+    ran = [python(copy, *quiet, *guide, *(f"tests/{suite}" for suite in LIGHT))]
+    ran += [python(copy, *quiet, "-k", f"[{name}", *(f"tests/{suite}" for suite in suites))] if suites else []
+    assert not any(one.returncode for one in ran), "".join(one.stdout for one in ran)
 
 
 def anypag(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -80,6 +98,7 @@ def learned(copy: Path, *options: str) -> dict[str, Any]:
 def test_a_new_test(copy: Path) -> None:
     carry_out("conditional-independence test", copy)
     assert learned(copy, "--test", "spearman")["test"] == "Spearman"
+    assert_nothing_is_missed(copy, "spearman", ("ci/test_protocol.py",))
 
 
 def test_a_new_rule(copy: Path) -> None:
@@ -88,6 +107,13 @@ def test_a_new_rule(copy: Path) -> None:
     assert 13 in rules
     said = anypag(copy, "explain", "pag.json", "a", "c")
     assert "a --> c" in said.stdout and "R13: nothing is latent, so a is a cause." in said.stdout, said.stderr
+    assert_nothing_is_missed(copy)
+    for command in ("'show', 'pag.json'", "'explain', 'pag.json', 'a', 'c'"):
+        heavy = "print({'numba', 'scipy'} & sys.modules.keys(), file=sys.stderr)"
+        ran = python(
+            copy, "-c", f"import sys; from anypag.cli.main import main; main([{command}]); {heavy}", compiler=True
+        )
+        assert ran.stderr == "set()\n"
 
 
 def test_a_new_algorithm_by_tests(copy: Path) -> None:
@@ -96,9 +122,9 @@ def test_a_new_algorithm_by_tests(copy: Path) -> None:
     assert found["method"] == "skeleton-only" and found["history"][0]["phase"] == "neighbours"
     assert "skeleton-only" in anypag(copy, "show", "pag.json").stdout
     assert "skeleton-only" in anypag(copy, "learn", "table.csv", "--method", "nonsense").stderr
-    shutil.copytree(ROOT / "certify", copy / "certify", ignore=shutil.ignore_patterns("__pycache__"))
     certified = python(copy, "-m", "certify", "--nodes", "2", "--method", "skeleton-only")
     assert certified.returncode == 0, certified.stderr
+    assert_nothing_is_missed(copy, "skeleton-only", OF_METHODS)
 
 
 def test_a_new_algorithm_by_scores(copy: Path) -> None:
@@ -110,6 +136,7 @@ def test_a_new_algorithm_by_scores(copy: Path) -> None:
     assert document["meta"]["anypag"]["history"][0]["phase"] == "orders"
     joined = {frozenset((edge["from"], edge["to"])) for edge in document["graph"]["edges"]}
     assert joined >= {frozenset("ac"), frozenset("bc"), frozenset("cd")}
+    assert_nothing_is_missed(copy, "one-order", OF_METHODS)
 
 
 def test_a_new_source(copy: Path) -> None:
@@ -130,6 +157,7 @@ def test_a_new_source(copy: Path) -> None:
         """
     done = python(copy, "-c", textwrap.dedent(script))
     assert done.returncode == 0, done.stderr
+    assert_nothing_is_missed(copy)
 
 
 def test_a_new_option(copy: Path) -> None:
@@ -138,17 +166,7 @@ def test_a_new_option(copy: Path) -> None:
     done = anypag(copy, "learn", "table.csv", "--method", "icd", "--max-steps", "1", "--out", "pag.json")
     assert done.returncode == 3, done.stderr
     assert len(json.loads((copy / "pag.json").read_text())["meta"]["anypag"]["history"]) == 1
-    shutil.copy(ROOT / "tests" / "test_choices.py", copy)
-    doors = (
-        "spells_out",
-        "iterate_has",
-        "learn_series_has_every",
-        "estimators_have",
-        "every_choice_has_help",
-        "docstring",
-    )
-    compared = python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_choices.py", "-k", " or ".join(doors))
-    assert compared.returncode == 0, compared.stdout
+    assert_nothing_is_missed(copy)
 
 
 def test_every_recipe_is_carried_out() -> None:
@@ -192,3 +210,7 @@ def test_places_named_in_the_guide_are_there() -> None:
     for name, file in named:
         assert name.rpartition(".")[2] in (package / file).read_text(), f"{file} has no {name}"
     assert all((package / file).exists() for file in re.findall(r"`(\w+/[\w/]+\.py)`", table))
+
+
+GUIDE = [name for name in dir() if name.startswith("test_") and not name.startswith("test_a_new_")]
+"""The tests of this file about the guide itself."""

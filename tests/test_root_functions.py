@@ -8,7 +8,6 @@ import numpy as np
 
 import anypag
 from anypag.arrays import in_units, scaled_down
-from anypag.catalogue import method_named
 from anypag.errors import Option, Sentence, absent, matching, shortened
 from anypag.markup import aligned, duration, paragraphs, plain, shown_share, table
 from anypag.stored import ListOf, Maybe, Whole, form_of
@@ -45,10 +44,6 @@ def test_texts_are_escaped_and_indented() -> None:
 
 def test_columns_are_aligned() -> None:
     assert aligned([("a", "bc"), ("abc", "d")]) == ["a    bc", "abc  d"]
-
-
-def test_methods_that_are_not_listed_have_facts_too() -> None:
-    assert method_named("boss").hides_nothing and not method_named("mine").from_scores
 
 
 def test_forms_of_types() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from typing import NamedTuple
 
 
 class OnTheWay(StrEnum):
@@ -38,13 +39,12 @@ class Method:
 
     `module`: the module that declares it, under the name `declared_as`; empty for an algorithm outside the package.
     `about`: a description in a few words. `uses`: the method-specific choices (`by_method`) that it reads.
-    `phases`: the values of `state.phase`. `without_r`: the phases whose steps have no size r of condition sets, and
-    the names of other work that progress reports show. `orders_nodes`: nodes are numbered by the strength of their
-    dependences, so the order of the columns does not matter. `needs_score`: it works on `problem.score`.
-    `from_scores`: its edges and marks come from scores; else from tests and rules. `tests_by`: the test-based method
-    that is its first phase; that method runs alone if no score fits the data. `over_shifts`: in a time series the same
-    pair at different times is searched as one pair (`series/`). `takes_knowledge`: it reads the choice `knowledge`;
-    else all knowledge, also about contexts, must be in the marks of `initial`.
+    `phases`: the values of `state.phase`. `orders_nodes`: nodes are numbered by the strength of their dependences, so
+    the order of the columns does not matter. `needs_score`: it works on `problem.score`. `from_scores`: its edges and
+    marks come from scores; else from tests and rules. `tests_by`: the test-based method that is its first phase; that
+    method runs alone if no score fits the data, or if one of the choices `of_tests` was made. `over_shifts`: in a time
+    series the same pair at different times is searched as one pair (`series/`). `takes_knowledge`: it reads the choice
+    `knowledge`; else all knowledge, also about contexts, must be in the marks of `initial`.
     """
 
     module: str
@@ -52,11 +52,11 @@ class Method:
     promises: Promises
     uses: frozenset[str] = frozenset()
     phases: tuple[str, ...] = ("iteration",)
-    without_r: frozenset[str] = frozenset()
     orders_nodes: bool = False
     needs_score: bool = False
     from_scores: bool = False
     tests_by: str = ""
+    of_tests: tuple[str, ...] = ()
     over_shifts: bool = False
     takes_knowledge: bool = True
     declared_as: str = "ALGORITHM"
@@ -67,8 +67,7 @@ class Method:
         return self.promises.at_the_end is AtTheEnd.NOTHING_HIDDEN
 
 
-_SHORT = frozenset({"orders", "tests", "cooling", "hidden causes", "sampling", "sampling for effects"})  # without r
-_by_scores = partial(Method, orders_nodes=True, needs_score=True, from_scores=True, without_r=_SHORT)
+_by_scores = partial(Method, orders_nodes=True, needs_score=True, from_scores=True)
 _OF_SETS = frozenset({"sepset", "threads", "n_jobs"})  # the choices that searches for separating sets read
 _OF_ICD = _OF_SETS | {"initial", "r0", "max_sets"}
 
@@ -80,6 +79,7 @@ METHODS = {
         uses=_OF_ICD | {"effort"},
         phases=("iteration", "orders", "cooling", "hidden causes", "sampling"),
         tests_by="icd",
+        of_tests=("max_r", "initial", "r0"),
     ),
     "icd": Method(
         "anypag.search.by_tests.icd",
@@ -149,31 +149,26 @@ METHODS = {
 }
 """The facts about each method, by its name."""
 
-ANOTHER = Method("", "an algorithm of your own", Promises(OnTheWay.NOTHING, AtTheEnd.SOUND))
-"""The facts assumed about a method that is not listed. A result read from a file may name such a method."""
-
 TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
 """The methods that use conditional-independence tests and no score."""
 
 
-def method_named(name: str) -> Method:
-    """The facts about the method of that name; those of `ANOTHER` if it is not listed."""
-    return METHODS.get(name, ANOTHER)
+class OfData(NamedTuple):
+    """A test of tables: the module and class (a `DataTest`) that define it. `of_matrix`: correlations are enough."""
 
-
-def has_r(phase: str) -> bool:
-    """Does each step of the phase have a size r of condition sets?"""
-    return not any(phase in method.without_r for method in METHODS.values())
+    module: str
+    declared_as: str
+    of_matrix: bool = False
 
 
 TESTS = {
-    "fisherz": ("anypag.ci.gaussian", "FisherZ"),
-    "permutation": ("anypag.ci.discrete", "PermutationChiSquared"),
-    "gsq": ("anypag.ci.discrete", "GSquared"),
-    "chisq": ("anypag.ci.discrete", "ChiSquared"),
-    "mixed": ("anypag.ci.mixed", "DegenerateGaussian"),
-    "additive": ("anypag.ci.additive", "Additive"),
-    "kci": ("anypag.ci.slow", "KCI"),
-    "gcm": ("anypag.ci.slow", "GCM"),
+    "fisherz": OfData("anypag.ci.gaussian", "FisherZ", of_matrix=True),
+    "permutation": OfData("anypag.ci.discrete", "PermutationChiSquared"),
+    "gsq": OfData("anypag.ci.discrete", "GSquared"),
+    "chisq": OfData("anypag.ci.discrete", "ChiSquared"),
+    "mixed": OfData("anypag.ci.mixed", "DegenerateGaussian"),
+    "additive": OfData("anypag.ci.additive", "Additive"),
+    "kci": OfData("anypag.ci.slow", "KCI"),
+    "gcm": OfData("anypag.ci.slow", "GCM"),
 }
-"""The module and class (a `DataTest`) of each test, by its name."""
+"""The tests of tables, by name."""

@@ -14,7 +14,7 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
-from anypag.catalogue import METHODS, TESTS, method_named
+from anypag.catalogue import METHODS, TESTS
 from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
@@ -268,32 +268,13 @@ class Choices:
     @property
     def needs_score(self) -> bool:
         """Does the method need a score of the data?"""
-        facts = method_named(self.method) if isinstance(self.method, str) else self.method.facts
-        return facts.needs_score
+        facts = METHODS.get(self.method) if isinstance(self.method, str) else self.method.facts
+        return facts is not None and facts.needs_score
 
     def strict(self) -> Self:
         """The choices with missing="drop" and singular="error" instead of "auto", so that no column is left out."""
         missing: Missing = "drop" if self.missing == "auto" else self.missing
         return replace(self, missing=missing, singular="error" if self.singular == "auto" else self.singular)
-
-    def recorded(self) -> dict[str, Any]:
-        """The choices that are kept with a result, converted for JSON."""
-        return {name: _plain(getattr(self, name)) for name, choice in DECLARED.items() if choice.recorded}
-
-
-def _plain(value: Any) -> Any:
-    """The value converted for JSON: NumPy numbers to Python's, a mapping to a dict, a test to its name."""
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if hasattr(value, "marks"):
-        return {"nodes": list(value.names), "edges": [str(edge) for edge in value.edges()]}
-    if callable(value) or hasattr(value, "pvalues"):
-        return OwnTest.named(value).name
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return list(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    return value.item() if hasattr(value, "item") else value
 
 
 def is_default(name: str, value: Any) -> bool:

@@ -188,7 +188,7 @@ class Trial:
 
     def method(self, table: Made, frame: polars.DataFrame, method: str, name: str, draw: Draw) -> None:
         """A method on a table, and an effect in what it learned, with numbers and without."""
-        options = table.options | ({"effort": 0.1} if METHODS[method].needs_score else {})
+        options = table.options | ({"effort": 0.1} if "effort" in METHODS[method].uses else {})
         result = self.tried("learn", name, lambda: ap.learn(frame, method=method, alpha=ALPHA, **options))
         if result is None:
             return

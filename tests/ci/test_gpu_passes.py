@@ -6,6 +6,8 @@ There is no card where tests run, so NumPy takes its place; `tests/ci/test_cuda.
 from __future__ import annotations
 
 import sys
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +20,7 @@ import anypag as ap
 from anypag.ci import gpu
 from anypag.ci.gaussian import FisherZ
 from anypag.ci.gpu import CardError, cuda_card, cuda_code
+from anypag.cli.main import main
 from anypag.errors import AnypagWarning, ParameterError
 from numpy_card import NumpyCard
 
@@ -85,11 +88,22 @@ def test_nodes_that_tie_are_decided_as_on_the_cpu(card: NumpyCard) -> None:
     assert told(there) == told(here)
 
 
-def test_a_close_call_is_counted_and_said(card: NumpyCard) -> None:
+@pytest.mark.filterwarnings("always::anypag.errors.AnypagWarning")
+def test_every_door_tells_of_close_calls(card: NumpyCard, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     values = data(2)
     p = np.sort([why.p for why in ap.learn(values, method="icd").sepsets.values()])[0]
-    with pytest.warns(AnypagWarning, match="within 1e-9 of alpha: the CPU"):
-        ap.learn(values, method="icd", device="cuda", alpha=float(p) + 1e-12)
+    options: dict[str, Any] = {"method": "icd", "test": "fisherz", "device": "cuda", "alpha": float(p) + 1e-12}
+    for search in (ap.learn, lambda *given, **more: list(ap.iterate(*given, **more)), partial(ap.bootstrap, n=2)):
+        with pytest.warns(AnypagWarning, match="^3 p-values were within 1e-9 of alpha: the CPU"):
+            search(values, **options)
+    np.savetxt(tmp_path / "table.csv", values, "%.17g", ",", header=",".join(f"x{k}" for k in range(13)), comments="")
+    typed = [f"--{name}={value}" for name, value in options.items()]
+    main(["learn", str(tmp_path / "table.csv"), *typed])
+    assert (
+        "\nwarning: 3 p-values were within 1e-9 of alpha: the CPU might decide otherwise.\n" in capsys.readouterr().out
+    )
+    main(["learn", str(tmp_path / "table.csv"), *typed, "--quiet"])
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("fails_after", [0, 1, 2])

@@ -123,18 +123,6 @@ def test_a_result_of_a_slow_test_is_saved_and_has_no_strengths(tmp_path: Path) -
     assert ap.read_graph(tmp_path / "pag.json") == result.pag
 
 
-@pytest.mark.parametrize("name", ["imputed", "rcot", "weighted-gcm"])
-def test_a_result_of_a_test_that_was_dropped_can_be_read(tmp_path: Path, name: str) -> None:
-    table = dict(zip("abcd", drawn(np.random.default_rng(0), 100, 0.8).T, strict=True))
-    result = ap.learn(table, method="icd", test="gcm")
-    result.save(tmp_path / "pag.json")
-    text = (tmp_path / "pag.json").read_text(encoding="utf-8")
-    assert text.count('"gcm"') == 1
-    (tmp_path / "pag.json").write_text(text.replace('"gcm"', f'"{name}"'), encoding="utf-8")
-    read = ap.read_result(tmp_path / "pag.json")
-    assert read.pag == result.pag and read.choices.test.name == name  # type: ignore[union-attr]
-
-
 def test_what_a_regression_takes_from_the_rows_is_allowed_for() -> None:
     """The variance of a sum of products of residuals, over that of the products: by draws of noise and by the rule."""
     rng = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
-from anypag.catalogue import TESTS
+from anypag.catalogue import METHODS, TESTS
 from anypag.ci.data_test import DataTest
 from anypag.cli.options import spelled
 from anypag.data.findings import Audit, Finding
@@ -177,7 +177,7 @@ def test_no_effect_is_said_only_where_there_is_none() -> None:
 
 def test_what_each_test_needs_is_said() -> None:
     saved = load_result(save_result(learned("A --> C; B --> C")))
-    for module, name in TESTS.values():
+    for module, name, _ in TESTS.values():
         fits = getattr(import_module(module), name).fits
         assert fits != DataTest.fits
         content: Any = content_of(report_html(resting_on(saved, test=name, exact=False)))
@@ -188,7 +188,7 @@ def test_what_each_test_needs_is_said() -> None:
 
 @pytest.mark.parametrize(("method", "behind"), [("icd", "tests"), ("boss", "scores")])
 def test_what_is_wrong_is_what_the_search_went_by(method: str, behind: str) -> None:
-    saved = replace(load_result(save_result(contradicting())), method=method)
+    saved = replace(load_result(save_result(contradicting())), method=method, facts=METHODS[method])
     content: Any = content_of(report_html(saved))
     assert f"at least one of the {behind} behind it must be wrong." in content["made"]["valid"]
 

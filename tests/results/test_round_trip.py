@@ -17,6 +17,7 @@ from anypag.results import schema
 from anypag.results.files import load_result, save_result
 from anypag.results.grounds import Searched, StoredGrounds
 from anypag.results.result import Result
+from anypag.results.schema import recorded
 from anypag.stored import object_of
 
 DAG = ap.DAG.from_string("A --> C; B --> C; C --> D; E --> D")
@@ -46,7 +47,7 @@ def views(result: Any) -> dict[str, Any]:
 def same(one: Any, other: Any) -> bool:
     """Equal, down to the last array inside."""
     if isinstance(one, Result):
-        return same(*({**views(it), "choices": it.choices.recorded()} for it in (one, other)))
+        return same(*({**views(it), "choices": recorded(it.choices)} for it in (one, other)))
     if isinstance(one, np.ndarray):
         is_equal = np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
         return bool(is_equal and one.dtype == other.dtype)
@@ -68,7 +69,7 @@ def same_mapping(one: Any, other: Any) -> bool:
 
 def same_choices(one: Any, other: Any) -> bool:
     """Those that a file keeps; a test of the user's own by its name."""
-    return bool(one.recorded() == other.recorded())
+    return bool(recorded(one) == recorded(other))
 
 
 def check(result: Result, tmp_path: Path) -> Result:
@@ -86,7 +87,7 @@ def check(result: Result, tmp_path: Path) -> Result:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("known", [None, KNOWN], ids=["knowing nothing", "knowing"])
 def test_methods(method: str, known: ap.Knowledge | None, tmp_path: Path) -> None:
-    effort: dict[str, Any] = {"effort": 0.02} if METHODS[method].needs_score else {}
+    effort: dict[str, Any] = {"effort": 0.02} if "effort" in METHODS[method].uses else {}
     try:
         check(ap.learn(TABLE, method=method, knowledge=known, selection_bias=False, **effort), tmp_path)
     except ap.AnypagError as refused:  # not every method takes every statement
@@ -118,7 +119,7 @@ def sources(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("method", ["icd", "auto"])
 def test_sources(method: str, tmp_path: Path) -> None:
-    effort: dict[str, Any] = {"effort": 0.02} if METHODS[method].needs_score else {}
+    effort: dict[str, Any] = {"effort": 0.02} if "effort" in METHODS[method].uses else {}
     for source in sources(tmp_path).values():
         check(ap.learn(source, method=method, **effort), tmp_path)
 

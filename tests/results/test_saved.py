@@ -17,6 +17,7 @@ from anypag.errors import FormatError
 from anypag.graphs.formats.registry import read_graph, write_graph
 from anypag.results.files import json_pieces, load_result, read_result, save_result, write_result
 from anypag.results.result import Result
+from anypag.results.schema import recorded
 
 SAMPLE = ap.simulate.random_system(10, 2.5, n_selection=1, seed=5).linear_gaussian(400, seed=5)
 DOCUMENT = save_result(ap.learn(SAMPLE, max_r=2))
@@ -31,7 +32,7 @@ def test_all_that_a_result_tells_comes_back(method: Any, tmp_path: Path) -> None
     assert isinstance(saved, Result)
     for name in ("method", "pag", "history", "complete", "stopped", "test_name", "n_rows", "marks", "conflicts"):
         assert getattr(saved, name) == getattr(result, name), name
-    assert saved.choices.recorded() == result.choices.recorded() and str(saved.audit) == str(result.audit)
+    assert recorded(saved.choices) == recorded(result.choices) and str(saved.audit) == str(result.audit)
     for name in ("n_tests", "tests", "r"):
         assert getattr(saved, name) == getattr(result, name), name
     assert dict(saved.sepsets) == dict(result.sepsets)

@@ -232,7 +232,7 @@ def altered(path: Path, content: bytes, *statements: str) -> bytes:
         ("PRAGMA application_id = 7", "no checkpoint of anypag"),
         (
             "PRAGMA user_version = 1",
-            "has format 1, written by anypag .*; this version of anypag reads format 4. Continue it with the version",
+            "has format 1, written by anypag .*; this version of anypag reads format 5. Continue it with the version",
         ),
         ("CREATE VIEW more AS SELECT 1", "its tables are not those of a checkpoint"),
         (

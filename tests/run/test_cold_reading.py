@@ -14,6 +14,7 @@ import anypag as ap
 from anypag.choices import Choices
 from anypag.cli.options import seconds
 from anypag.errors import CheckpointError, CycleError, ParameterError
+from anypag.results.schema import recorded
 from anypag.run.engine import Search
 
 ORACLE = ap.Oracle(ap.DAG.from_string("A --> B; B --> C; C --> D"))
@@ -36,7 +37,7 @@ def test_odd_values_are_refused_in_a_sentence(wrong: dict[str, Any]) -> None:
 def test_numbers_of_numpy_are_saved(tmp_path: Path) -> None:
     alpha, max_r, selection = np.float32(0.05), np.int64(2), np.bool_(True)
     result = ap.learn(ORACLE, alpha=alpha, max_r=max_r, selection_bias=selection)  # type: ignore[arg-type]
-    json.dumps(result.choices.recorded())
+    json.dumps(recorded(result.choices))
     result.save(tmp_path / "pag.json")
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anypag as ap
+from anypag.catalogue import METHODS
 from anypag.explain import explain
 from anypag.results import consistency
 from anypag.results.files import load_result, save_result
@@ -33,7 +34,7 @@ def saved(graph: str, *earlier: str, test: str = "FisherZ", complete: bool = Tru
         for r, text in enumerate((*earlier, graph))
     )
     bare = resting_on(read, pag=pag, test=test, exact=test == "Oracle", separations={}, kept={}, marks=(), conflicts=())
-    return replace(bare, history=history, complete=complete, method=method)
+    return replace(bare, history=history, complete=complete, method=method, facts=METHODS[method])
 
 
 def test_a_contradiction_is_said_first_and_everywhere() -> None:

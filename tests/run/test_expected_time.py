@@ -37,9 +37,9 @@ def told(ticks: list[tuple[float, Progress]]) -> list[float | None]:
 
 
 def test_what_is_left_goes_by_the_pace_so_far() -> None:
-    stretches = [(10.0 * k, Progress(0, "cooling", k, 20, 0)) for k in range(4)]
+    stretches = [(10.0 * k, Progress(-1, "cooling", k, 20, 0)) for k in range(4)]
     assert told(stretches) == [None, 190.0, 180.0, 170.0]
-    again = [(30.0 + 5.0 * k, Progress(0, "cooling", k, 20, 0)) for k in range(3)]  # another chain, twice as fast
+    again = [(30.0 + 5.0 * k, Progress(-1, "cooling", k, 20, 0)) for k in range(3)]  # another chain, twice as fast
     assert told(stretches + again)[4:] == [None, 95.0, 90.0]
 
 
@@ -52,7 +52,7 @@ def test_counted_tests_go_by_the_pace_of_the_phase_before() -> None:
 
 
 def test_short_phases_say_where_they_are_only() -> None:
-    assert Progress(0, "orders", 1, 10, 0, seconds_left=19.0).said == "orders"
+    assert Progress(-1, "orders", 1, 10, 0, seconds_left=19.0).said == "orders"
 
 
 @pytest.mark.parametrize("r", [1, 2, 3])

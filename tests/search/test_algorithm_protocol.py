@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ast
 from dataclasses import fields, replace
-from itertools import filterfalse
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import anypag as ap
-from anypag.catalogue import METHODS, TEST_METHODS, AtTheEnd, OnTheWay, has_r
+from anypag.catalogue import METHODS, TEST_METHODS, AtTheEnd, Method, OnTheWay, Promises
 from anypag.checkpoint.checkpoint import state_parts
 from anypag.choices import DECLARED, Choices
+from anypag.explain.summary import end_told
 from anypag.report import report_html
+from anypag.report.content import content
 from anypag.run.engine import Search
-from anypag.search.algorithm import algorithm
+from anypag.search.algorithm import Algorithm, algorithm
+from anypag.search.by_scores import boss
 from anypag.search.by_tests import icd
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick
@@ -34,15 +36,6 @@ def test_an_algorithm_says_what_it_is(method: str) -> None:
     assert found.name == method and found.facts is facts and facts.about and algorithm(found) is found
     assert facts.uses <= {name for name, choice in DECLARED.items() if choice.by_method}
     assert set(found.on_data) <= facts.uses
-    assert [phase for phase in facts.phases if has_r(phase)] == [
-        *filterfalse(facts.without_r.__contains__, facts.phases)
-    ]
-
-
-def test_a_new_method_says_which_of_its_phases_have_no_r(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS, "walks", replace(METHODS["icd"], phases=("walks",), without_r=frozenset({"walks"})))
-    assert StepInfo(0, "iteration", 0, 0, 0, 0, {}, 0, 0).has_r
-    assert not StepInfo(0, "walks", 0, 0, 0, 0, {}, 0, 0).has_r and str(Progress(2, "walks", 0, 0, 0).where) == "walks"
 
 
 FACTS = {"icd", "bayes", "boss", "gfci", "fci+", "icd-paper", "anytime-fci", "fci", "rfci"}
@@ -113,6 +106,45 @@ def test_a_users_own_algorithm_runs_like_any_other(tmp_path: Path) -> None:
     assert result.complete and result.pag == ap.learn(SAMPLE, method="icd").pag
     result.save(tmp_path / "pag.json")
     assert ap.read_result(tmp_path / "pag.json").method == "mine"  # type: ignore[union-attr]
+
+
+def test_a_users_own_algorithm_declares_its_own_facts(tmp_path: Path) -> None:
+    """What a result says of its method rests on the facts of the algorithm, not on its name; also after reading."""
+    of_boss = replace(METHODS["boss"], module="", about="mine")
+    theirs = ap.learn(SAMPLE, method="boss")
+    for name in ("mine", "icd"):  # a name of the catalogue lends no facts either
+        own = replace(boss.ALGORITHM, name=name, facts=of_boss)
+        learned = ap.learn(SAMPLE, method=own)
+        learned.save(tmp_path / "pag.json")
+        read = ap.read_result(tmp_path / "pag.json")
+        for found in (learned, read):
+            assert isinstance(found, ap.Result)
+            assert found.from_scores and found.facts == of_boss and found.cautions == theirs.cautions
+            assert str(found.explain("V1", "V2")) == str(theirs.explain("V1", "V2"))
+            assert end_told(found).partition(" (")[0] == end_told(theirs).partition(" (")[0]
+            assert not found.history[0].info.has_r
+
+
+def test_a_users_own_steps_may_have_no_r(tmp_path: Path) -> None:
+    def step(state: State, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
+        tick(Progress(-1, "walks", 0, 1, 0))
+        after, info = icd.step(state, problem, tick)
+        return after, replace(info, has_r=False)
+
+    facts = Method("", "walks", Promises(OnTheWay.CLAIMS, AtTheEnd.SOUND), uses=frozenset({"r0"}))
+    seen: list[str] = []
+    walks = Algorithm("walks", facts, icd.ALGORITHM.init, step)
+    result = ap.learn(SAMPLE, method=walks, r0=1, max_r=1, progress=lambda progress: seen.append(progress.where))
+    assert "walks" in seen and not any(item.info.has_r for item in result.history)
+    result.save(tmp_path / "pag.json")
+    read = ap.read_result(tmp_path / "pag.json")
+    assert isinstance(read, ap.Result) and [item.info for item in read.history] == [
+        item.info for item in result.history
+    ]
+    with pytest.raises(ap.AnypagError, match="With walks every claim is right; some edges may stay"):
+        ap.learn(SAMPLE, method=walks).effect("V1", "V2", selection_bias=False)
+    choices = content(result, None)["made"]["choices"]
+    assert choices.keys() >= {"r0", "alpha"} and choices.keys().isdisjoint({"possible_dsep", "effort"})
 
 
 ROOT = Path(__file__).parents[2]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import naive_search as naive
 from anypag import DAG, PAG, Mark, Oracle, Queries, from_callable, iterate, true_pag
+from anypag.catalogue import METHODS
 from anypag.choices import Choices
 from anypag.ci.base import CITest, PValues
 from anypag.ci.wrappers import Counted
@@ -49,7 +50,9 @@ def state_of(graph: PAG, sets: Sets) -> State:
 
 
 def conflicts_of(state: State) -> list[tuple[str, str, Mark, int]]:
-    result = Result("icd", Choices(method="icd"), (), False, None, Searched(state, problem_of(state.pag), None))
+    result = Result(
+        "icd", METHODS["icd"], Choices(method="icd"), (), False, None, Searched(state, problem_of(state.pag), None)
+    )
     return sorted((reason.other, reason.at, reason.mark, reason.rule) for reason in result.conflicts)
 
 

@@ -50,7 +50,7 @@ def assert_pure(search: Search) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_step_on_data(method: str) -> None:
-    effort: dict[str, Any] = {} if method in TEST_METHODS else {"effort": 0.1}
+    effort: dict[str, Any] = {"effort": 0.1} if "effort" in METHODS[method].uses else {}
     assert_pure(Search(SAMPLE, Choices(method=method, **effort)))
 
 

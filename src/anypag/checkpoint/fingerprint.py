@@ -16,6 +16,7 @@ from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.engine_queries import is_in_engine
 from anypag.data.table import as_table
 from anypag.errors import shortened
+from anypag.results.schema import recorded
 from anypag.search.algorithm import Algorithm
 from anypag.search.problem import Problem
 
@@ -40,7 +41,7 @@ def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fi
     """The facts that determine the course of a run. A user's algorithm is identified by its code, others by name."""
     from anypag import __version__
 
-    choices, recorded = problem.choices, problem.choices.recorded()
+    choices, kept = problem.choices, recorded(problem.choices)
     return {
         "anypag": __version__,
         "variables": list(problem.nodes.names),
@@ -50,7 +51,7 @@ def fingerprint(algorithm: Algorithm, problem: Problem, data_or_test: Any) -> Fi
         "method": algorithm.name,
         "algorithm": None if isinstance(choices.method, str) else content_hash(algorithm),
         **{
-            name: recorded[name] if name in recorded else content_hash(getattr(choices, name))
+            name: kept[name] if name in kept else content_hash(getattr(choices, name))
             for name, choice in DECLARED.items()
             if choice.part != "run" and name not in {"method", "test", "names"}  # these are recorded above
         },

@@ -25,7 +25,7 @@ from anypag.errors import CheckpointError
 from anypag.files import lock, part_beside, target_of, unlock
 
 APPLICATION = 0x616E7970  # "anyp"
-FORMAT = 4  # the number of this format; it is raised whenever earlier files cannot be resumed
+FORMAT = 5  # the number of this format; it is raised whenever earlier files cannot be resumed
 TABLES = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, shape TEXT NOT NULL, content BLOB NOT NULL, "

@@ -116,18 +116,17 @@ def _scored(source: Source) -> Source:
 
 
 def class_of_test(name: str) -> type[DataTest]:
-    module, attribute = TESTS[name]
-    found: type[DataTest] = getattr(import_module(module), attribute)
+    found: type[DataTest] = getattr(import_module(TESTS[name].module), TESTS[name].declared_as)
     return found
 
 
 def name_of(test: CITest) -> Any:
     """The name of a test in the catalogue; a test of the user's own is named after its class."""
     home = (type(test).__module__, type(test).__name__)
-    return next((name for name, found in TESTS.items() if found == home), OwnTest.named(test))
+    return next((name for name, found in TESTS.items() if found[:2] == home), OwnTest.named(test))
 
 
-_NAMES = {attribute: name for name, (_, attribute) in TESTS.items()}
+_NAMES = {found.declared_as: name for name, found in TESTS.items()}
 
 
 def fits_of(class_name: str) -> str:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -22,7 +24,7 @@ from anypag.choices import DECLARED, DEFAULTS
 from anypag.cli.options import SPELLINGS, TYPES, spelled, value_of
 from anypag.cli.running import StoppedAtOnce
 from anypag.cli.terminal import Terminal, give_up
-from anypag.errors import AnypagError, Option, ParameterError
+from anypag.errors import AnypagError, AnypagWarning, Option, ParameterError
 
 INTERNAL = "An error in anypag itself"  # the beginning of the message of an internal error
 
@@ -47,6 +49,7 @@ def command(*choices: str) -> Callable[[Callable[..., ExitCode]], click.Command]
     def decorate(function: Callable[..., ExitCode]) -> click.Command:
         def run(**given: Any) -> None:
             terminal = Terminal(as_json=given.get("as_json", False))
+            terminal.quiet = given.get("quiet", False)
             _guarded(lambda: function(**_arguments(function, choices, given)), terminal)
 
         name, (text, _) = function.__name__.replace("_", "-"), _described(function)
@@ -133,7 +136,9 @@ def _arguments(declared: Any, choices: tuple[str, ...], given: Mapping[str, Any]
 def _guarded(function: Callable[[], ExitCode], terminal: Terminal) -> None:
     """Runs the function and exits with the code that it returns. An error is printed and sets the exit code."""
     try:
-        code = function()
+        with warnings.catch_warnings():
+            warnings.showwarning = partial(_show_warning, terminal, warnings.showwarning)
+            code = function()
         terminal.flush()
     except (click.exceptions.Exit, click.Abort, click.BadParameter):
         raise
@@ -150,6 +155,15 @@ def _guarded(function: Callable[[], ExitCode], terminal: Terminal) -> None:
         except BrokenPipeError:
             give_up(sys.stdout)
     raise click.exceptions.Exit(int(code))
+
+
+def _show_warning(
+    terminal: Terminal, as_usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any
+) -> None:
+    if issubclass(category, AnypagWarning):
+        terminal.line(f"warning: {message}", "yellow")
+    else:
+        as_usual(message, category, *place)
 
 
 def explained(error: BaseException) -> tuple[ExitCode, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
+from anypag.catalogue import TESTS
 from anypag.choices import Choices, is_default
 from anypag.cli.commands import ExitCode, command, explained
 from anypag.cli.options import TYPED, ColumnOptions, RowOptions, SetOptions, Typed, spelled, with_tiers
@@ -119,8 +120,9 @@ def _require_matrix(typed: Typed, inputs: Inputs, bootstrap: int | None) -> None
     """Raise an error for options that do not apply to a covariance matrix."""
     if inputs.has_sets:
         raise ParameterError("--covariance does not go with several data sets. Leave one of the two out.")
-    if typed["test"] not in {"auto", "fisherz"}:
-        raise ParameterError("--covariance goes with --test fisherz, which needs only correlations.")
+    of_matrix = [name for name, found in TESTS.items() if found.of_matrix]
+    if typed["test"] not in {"auto", *of_matrix}:
+        raise ParameterError(f"--covariance goes with --test {' or '.join(of_matrix)}, which needs only correlations.")
     told = {"--counts": inputs.reading.counts, "--weights": inputs.reading.weights, "--bootstrap": bootstrap}
     for given in (name for name, value in told.items() if value is not None):
         raise ParameterError(f"{given} needs rows, and a covariance matrix has none. Leave one of the two out.")

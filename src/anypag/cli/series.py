@@ -9,7 +9,7 @@ import click
 
 from anypag.choices import Choices
 from anypag.cli.commands import ExitCode, command
-from anypag.cli.options import ColumnOptions, FileOptions, SetOptions, Typed, spelled
+from anypag.cli.options import TYPED, ColumnOptions, FileOptions, SetOptions, Typed, spelled
 from anypag.cli.outputs import Inputs, check_files, files_in
 from anypag.cli.running import Interrupts, compiling_told, shown_on
 from anypag.cli.terminal import Terminal, panics_held
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from anypag.series.learn import SeriesSearch
     from anypag.series.series_result import SeriesResult
 
-CHOICES = (
-    *("method", "alpha", "test", "max_r", "time_budget", "max_tests", "checkpoint", "resume"),
-    *("effort", "knowledge", "kinds", "transform"),
-)
+NOT_OF_SERIES = {"max_sets", "sepset", "possible_dsep", "dsep_max_r", "missing", "singular", "device", "n_jobs"}
+CHOICES = tuple(name for name in TYPED if name not in NOT_OF_SERIES | {"selection_bias", "threads"})
 """The choices of `learn` that `learn-series` has too."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, NoReturn, TypeGuard
 
-from anypag.catalogue import METHODS, AtTheEnd, method_named
+from anypag.catalogue import AtTheEnd
 from anypag.effects.identify.causal_graph import WHAT_HELPS, CausalGraph, causal_graph_of, causal_graph_under
 from anypag.effects.identify.verdict import MOST_EDGES, Status
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
@@ -154,10 +154,10 @@ def refuse_unfinished(source: Result) -> None:
             f"The search stopped early ({source.stopped}): edges may still be removed, and effects with them. Finish "
             f"it, or {ALONE} to take it as final."
         )
-    promises = method_named(source.method).promises
-    if source.method in METHODS and promises.at_the_end is AtTheEnd.SOUND:
+    at_the_end = source.facts.promises.at_the_end
+    if at_the_end is AtTheEnd.SOUND:
         raise GraphError(
-            f"With {source.method} {promises.at_the_end}, and effects would be read from these edges too. Use another "
+            f"With {source.method} {at_the_end}, and effects would be read from these edges too. Use another "
             f"method, or {ALONE} to take it as it is."
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from anypag.catalogue import METHODS, method_named
+from anypag.catalogue import METHODS
 from anypag.errors import Option
 from anypag.explain.sampled import text_of
 from anypag.graphs.contradictions import doubted_pairs
@@ -74,9 +74,8 @@ def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
     """The sentences on how the search ended, on what the method guarantees if a search by tests was stopped, and the
     remarks about the result.
     """
-    method = method_named(result.method).tests_by or result.method
-    has_r = bool(result.history) and not result.from_scores and not result.tests_done
-    promised = METHODS[method].promises.on_the_way if method in METHODS and has_r and not result.complete else None
+    is_by_tests = bool(result.history) and not result.complete and not result.from_scores and not result.tests_done
+    promised = METHODS.get(result.facts.tests_by, result.facts).promises.on_the_way if is_by_tests else None
     guarantee = [f"If the test is perfect, at such a stop {promised}."] * bool(promised)
     return " ".join([how_far(result, spell), *guarantee, *result.remarks])
 
@@ -91,7 +90,7 @@ def how_far(result: Result, spell: Callable[[Option], str] = str, expected_error
     if result.complete:
         return f"Complete: no further iteration can change the graph (r = {result.r}, {spent})."
     if not result.history:
-        step = "step" if method_named(result.method).needs_score else "iteration"
+        step = "step" if result.facts.needs_score else "iteration"
         return f"{_stopped_early(result)} before the first {step} was finished; nothing is known yet."
     return f"{_stopped_early(result)}. The graph is complete up to r = {result.r} ({spent})."
 
@@ -107,7 +106,7 @@ def _how_far_by_score(result: Result, expected_errors: float | None) -> str:
             done = f"The graph is complete; {more:,} of {every:,} graphs for effects were sampled."
             return f"{early}. {done} This {samples}"
         return f"Complete: this {samples}" if result.complete else f"{early}. This {samples}"
-    assumed = ", assuming that nothing is hidden" if method_named(result.method).hides_nothing else ""
+    assumed = ", assuming that nothing is hidden" if result.facts.hides_nothing else ""
     best = "Complete: the graph that" if result.complete else f"{early}. The graph is the one that"
     return f"{best} scores best{'' if result.complete else ' so far'}{assumed}"
 

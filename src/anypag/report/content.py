@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from typing import Any
 
-from anypag.choices import is_default
+from anypag.choices import DECLARED
 from anypag.ci.resolve import fits_of
 from anypag.data.findings import Finding
 from anypag.errors import Option, Sentence
@@ -39,6 +39,7 @@ from anypag.plot.svg import curve, placing
 from anypag.report.effects import effects_shown
 from anypag.results.consistency import withdrawn_marks
 from anypag.results.result import Iteration, Result
+from anypag.results.schema import CHOICES
 from anypag.results.stability import Stability
 
 Words = dict[tuple[str, str, str], int]  # the index of each (at_a, at_b, summary) of an edge
@@ -46,7 +47,7 @@ Places = dict[tuple[str, str], int]  # the index of the line that joins two vari
 
 MOST_IN_BANNER = 20  # at most this many contradictions are listed in the banner
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
-SHOWN_ELSEWHERE, OF_SOME_METHODS = {"knowledge", "names", "initial", "test"}, {"possible_dsep", "dsep_max_r"}
+SHOWN_ELSEWHERE = {"knowledge", "names", "initial", "test"}
 MOST_DIFFERENCES = 12  # at most this many differences are listed for a probable graph; the others are counted
 MOST_EDGES_OF_A_STEP = 10_000  # earlier steps with more edges show only their number
 MOST_REASONS = 20_000  # up to this many edges the reason of every mark is given
@@ -343,8 +344,9 @@ def _valid(result: Result) -> str:
 def _choices(result: Result) -> dict[str, str]:
     """The choices of the search, without unused ones and those shown elsewhere."""
     words, shown = {None: "no limit", True: "yes", False: "no"}, dict[str, str]()
-    for name, value in result.choices.recorded().items():
-        is_unused = value is None or (name in OF_SOME_METHODS and is_default(name, value))
+    for name in CHOICES:
+        value = getattr(result.choices, name)
+        is_unused = value is None or (DECLARED[name].by_method and name not in result.facts.uses)
         if name == "max_r" or not (is_unused or name in SHOWN_ELSEWHERE):
             shown[name] = words[value] if value is None or isinstance(value, bool) else str(value)
     return shown

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anypag.arrays import Counts
-from anypag.catalogue import AtTheEnd, method_named
+from anypag.catalogue import AtTheEnd
 from anypag.graphs.base import Marks
 from anypag.graphs.contradictions import Chains, Contradiction, of_graph, statements_of
 from anypag.graphs.marks import Edge, Mark
@@ -83,7 +83,7 @@ def _why_not_final(result: Result) -> str | None:
     """Why the graph may be invalid even if all tests were right; None if right tests give a valid graph."""
     if not result.complete:
         return "the search was stopped"
-    at_the_end = method_named(result.method).promises.at_the_end
+    at_the_end = result.facts.promises.at_the_end
     if at_the_end is AtTheEnd.COMPLETE:
         return None
     if at_the_end is AtTheEnd.SOUND:

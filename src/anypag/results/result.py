@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from anypag.catalogue import method_named
+from anypag.catalogue import Method
 from anypag.choices import Choices
 from anypag.data.files.scan import Reading
 from anypag.data.findings import LEFT_OUT, Audit
@@ -74,6 +74,8 @@ class Result:
     """
 
     method: str
+    facts: Method = field(repr=False)
+    """The facts about the method."""
     choices: Choices
     """The choices of the search, all filled in."""
     history: tuple[Iteration, ...] = field(repr=False)
@@ -98,14 +100,13 @@ class Result:
     @property
     def from_scores(self) -> bool:
         """Do edges and marks come from scores? If not, they come from tests and rules, as in early steps of "auto"."""
-        facts = method_named(self.method)
-        return facts.from_scores and (not facts.tests_by or self.before_scores is not None)
+        return self.facts.from_scores and (not self.facts.tests_by or self.before_scores is not None)
 
     @property
     def tests_done(self) -> bool:
         """Have the tests of "auto" ended, though scores have not changed the graph yet?"""
         steps = [step.info for step in self.history if step.info.has_r]
-        return bool(method_named(self.method).tests_by and not self.from_scores and steps) and steps[-1].n_open == 0
+        return bool(self.facts.tests_by and not self.from_scores and steps) and steps[-1].n_open == 0
 
     @property
     def by_tests(self) -> Result | None:

@@ -13,11 +13,12 @@ import math
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from enum import StrEnum
 from typing import Any, get_args
 
 import numpy as np
 
-from anypag.catalogue import method_named
+from anypag.catalogue import METHODS, AtTheEnd, Method, OnTheWay, Promises
 from anypag.choices import DECLARED, DEFAULTS, Choices, OwnTest
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked
@@ -58,9 +59,8 @@ from anypag.stored import (
     stored_fields,
 )
 
-FORMAT = 3  # the version of the schema; a file of another version is refused
+FORMAT = 4  # the version of the schema; a file of another version is refused
 MOST_BYTES = 2**28  # the most bytes of an unpacked array
-EARLIER_TESTS = ("imputed", "rcot", "weighted-gcm")  # tests of earlier versions, whose results can be read
 
 SHARE = Number(0, 1)
 P = Number(0, 1, unknown=True)
@@ -88,6 +88,11 @@ def mark_name(*marks: Mark) -> Form:
     """A mark by its name: "circle", "arrow" or "tail"."""
     names = tuple(mark.name.lower() for mark in marks)
     return As(Text(names), lambda mark, _: Mark(mark).name.lower(), lambda name, _: Mark[name.upper()])
+
+
+def _one_of(kind: type[StrEnum]) -> Form:
+    """A member of an enumeration, by its name."""
+    return As(Text(tuple(kind.__members__)), lambda member, _: member.name, lambda name, _: kind[name])
 
 
 def _sentence_written(value: Any, variables: Variables) -> Any:
@@ -134,7 +139,7 @@ class Listed(Form):
 
 def _test(plain: Any, variables: Variables) -> Any:
     if isinstance(plain, str):
-        return OwnTest(plain) if plain in EARLIER_TESTS else plain
+        return plain
     return OwnTest(Object({"own": Text()}).read(plain, variables)["own"])
 
 
@@ -174,6 +179,13 @@ if CHOICES.keys() != {name for name, choice in DECLARED.items() if choice.record
     raise TypeError("CHOICES must have a form for every recorded choice, and for no other choice")
 ALL_CHOICES = As(Object(CHOICES, missing=DEFAULTS), back=lambda said, _: Choices(**said))
 """The choices except the method, which is a separate field; choices that a file lacks get their defaults."""
+
+
+def recorded(choices: Choices) -> dict[str, Any]:
+    """The choices that are kept with a result, as JSON has them."""
+    return ALL_CHOICES.write(choices, Variables(()))  # type: ignore[no-any-return]
+
+
 STEP = As(
     Object({**ITERATION.forms, "edges": EDGES}, get=dict.__getitem__),
     lambda step, _: {**vars(step.info), "seconds": step.seconds, "edges": step.pag},
@@ -281,6 +293,12 @@ AUDIT = plain_object(
     unchecked=ListOf(row(Unchecked)),
 )
 DATA_SETS = plain_object(DataSets, design=MapOf(ListOf(As(Form(), back=_level))))
+FACTS = plain_object(
+    Method,
+    promises=row(Promises, on_the_way=_one_of(OnTheWay), at_the_end=_one_of(AtTheEnd)),
+    uses=As(ListOf(Text()), lambda names, _: sorted(names), lambda names, _: frozenset(names)),
+    tests_by=Text(("", *METHODS)),
+)
 KNOWN = row(KnownMark, mark=mark_name(Mark.ARROW, Mark.TAIL))
 ANY_MARK, RULE = mark_name(Mark.CIRCLE, Mark.ARROW, Mark.TAIL), As(Whole(), back=_rule)
 REASON = row(MarkReason, at=NODE, other=NODE, mark=ANY_MARK, rule=RULE, because=ListOf(NODE))
@@ -324,6 +342,7 @@ RESULT = object_of(
     Result,
     "grounds",  # GROUNDS
     method=Text(),
+    facts=FACTS,
     choices=ALL_CHOICES,
     history=ListOf(STEP),
     complete=Flag(),
@@ -363,7 +382,7 @@ def _before_scores(result: Result, kept: Mapping[str, Any], tested: dict[str, An
     pag, complete, stopped = (tested.pop(name) for name in _OWN)
     shared = {**{name: kept[name] for name in _SHARED}, **dict.fromkeys(_OF_SCORES)}
     steps = tuple(item for item in result.history if item.info.has_r)
-    method = method_named(result.method).tests_by
-    about = (method, replace(result.choices, method=method), steps, complete, stopped)
+    method = result.facts.tests_by
+    about = (method, METHODS[method], replace(result.choices, method=method), steps, complete, stopped)
     grounds = StoredGrounds(pag, **shared, **tested)
     return Result(*about, grounds, source=result.source, reading=result.reading, sets=result.sets)

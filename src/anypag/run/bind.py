@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anypag.catalogue import METHODS
 from anypag.choices import DEFAULTS, Choices, is_default, require
 from anypag.ci.base import CITest, innermost, is_test, rows_behind, score_for
 from anypag.ci.data_test import DataTest
@@ -101,16 +101,15 @@ def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorit
     """The algorithm ("icd" if "auto" takes no posterior), its score if needed, and the reason if "auto" chose it."""
     if not method.facts.tests_by:
         return method, score_for(test) if method.facts.needs_score else None, None
-    score, why = _score_or_reason(choices, test)
+    score, why = _score_or_reason(method.facts.of_tests, choices, test)
     if score is not None:
         return method, score, Chosen(method.name, why)
     by_tests = algorithm(method.facts.tests_by)
     return by_tests, None, Chosen(by_tests.name, why)
 
 
-def _score_or_reason(choices: Choices, test: CITest) -> tuple[Score | None, str | Sentence]:
+def _score_or_reason(of_tests: Sequence[str], choices: Choices, test: CITest) -> tuple[Score | None, str | Sentence]:
     """The score for the posterior of "auto", or None if it uses tests alone; and the reason in words."""
-    of_tests = ("max_r", *sorted(METHODS["icd"].uses - METHODS["bayes"].uses - {"n_jobs"}))
     given = [f"{Option(name)}" for name in of_tests if not is_default(name, getattr(choices, name))]
     if given and not is_default("effort", choices.effort):
         why = "the first is only for searches by tests, the other only for searches by scores."

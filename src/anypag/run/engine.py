@@ -23,6 +23,7 @@ from anypag.data.table import Missing, Table
 from anypag.errors import AnypagError, AnypagWarning, CheckpointError, DataError
 from anypag.files import file_stamp
 from anypag.graphs.pag import PAG
+from anypag.markup import counted
 from anypag.results.grounds import Searched
 from anypag.results.result import Iteration, Result
 from anypag.run.bind import bind, bind_again, wait_told
@@ -92,7 +93,10 @@ class Search:
         return kept
 
     def steps(self, state: State | None = None, tick: Tick = no_tick) -> Iterator[tuple[State, StepInfo]]:
-        """Yields one step after the other, from the start or from a state reached before."""
+        """Yields one step after the other, from the start or from a state reached before. Warns of decisions of a
+        graphics card in a step that the CPU might make differently.
+        """
+        told = self._close_calls
         if state is None:
             with self._limited_blas, interruptible(tick) as watch:
                 if self.algorithm.facts.orders_nodes and not self.problem.is_ordered:
@@ -106,11 +110,19 @@ class Search:
                         from anypag.search.apply_knowledge import closed_step
 
                         state, info = closed_step(self.algorithm, state, info, self.problem, watch)
+                close, told = self._close_calls - told, self._close_calls
+                if close:
+                    were = f"{counted(close, 'p-value')} {'was' if close == 1 else 'were'} within 1e-9 of alpha"
+                    warnings.warn(f"{were}: the CPU might decide otherwise.", AnypagWarning, stacklevel=2)
                 yield state, info
                 if not state.done and getattr(watch, "is_waiting", False):  # Ctrl-C after the last batch of the step
                     raise KeyboardInterrupt
         finally:
             self.problem.scratch.tables = None  # results outlive their search and must not hold this memory
+
+    @property
+    def _close_calls(self) -> int:
+        return getattr(self.problem.bound_test, "close_calls", 0)
 
     @property
     def _limited_blas(self) -> AbstractContextManager[None]:
@@ -157,7 +169,8 @@ class Search:
         complete = bool(state.done and (not history or history[-1].info.n_open == 0))
         stopped = None if complete or not state.done else "max_r"
         last = (history[-1].pag, history[-1].info) if history else None
-        about = (algorithm(problem.choices.method).name, problem.choices, history, complete, stopped)
+        method = algorithm(problem.choices.method)
+        about = (method.name, method.facts, problem.choices, history, complete, stopped)
         spent = sum(item.seconds for item in history)
         grounds = Searched(state, problem, last, partial(drawn_until_stopped, state, problem, spent))
         reading, chosen = reading_of(self._data_or_test), problem.chosen
@@ -269,7 +282,6 @@ def learn(
     warn_of(search)
     with showing(progress) as tick:
         result = learned(search, choices, Listeners(progress=tick, clock=clock))
-    warn_of_close_calls(search)
     warn_of_contradictions(result)
     return result
 
@@ -390,14 +402,6 @@ def warn_of(search: Search) -> None:
     wait = wait_told(search.problem, search.algorithm)
     for told in (*found, *([wait] if wait else [])):
         warnings.warn(str(told), AnypagWarning, stacklevel=3)
-
-
-def warn_of_close_calls(search: Search) -> None:
-    """Warn about decisions of a graphics card that the CPU might make differently."""
-    count = getattr(search.problem.bound_test, "close_calls", 0)
-    if count:
-        message = f"{count} p-values were within 1e-9 of alpha: the CPU might decide otherwise."
-        warnings.warn(message, AnypagWarning, stacklevel=3)
 
 
 def warn_of_contradictions(result: Result) -> None:

@@ -138,7 +138,7 @@ def closed_step(
     """The last state of a search and its `StepInfo`, with all marks that follow from knowledge, if there is any."""
     if problem.facts is None:
         return state, info
-    stands = Progress(info.r, info.phase, 1, 1, info.n_evaluated, info.n_tests, asks=False)
+    stands = Progress(info.r if info.has_r else -1, info.phase, 1, 1, info.n_evaluated, info.n_tests, asks=False)
     closed = close_state(state, problem, final=is_final(algorithm, info), look=partial(tick, stands))
     return closed, replace(info, n_edges=closed.n_edges, n_conflicts=len(closed.evidence.conflicts))
 

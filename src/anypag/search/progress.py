@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anypag.catalogue import has_r
 from anypag.ci.base import PValues, Queries
 from anypag.markup import LONG, duration
 
@@ -16,7 +15,7 @@ from anypag.markup import LONG, duration
 class Progress(NamedTuple):
     """How far a step is, for progress bars and budgets."""
 
-    r: int
+    r: int  # the size of the condition sets; -1 in a phase that has none
     phase: str
     done: int
     total: int
@@ -30,7 +29,7 @@ class Progress(NamedTuple):
     @property
     def where(self) -> str:
         """The phase, with its r if it has one."""
-        return f"r = {self.r}, {self.phase}" if has_r(self.phase) else self.phase
+        return f"r = {self.r}, {self.phase}" if self.r >= 0 else self.phase
 
     @property
     def is_long(self) -> bool:

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from anypag._kernels import pairs as kernel
 from anypag._kernels import pools
 from anypag.arrays import Counts, Flags, Floats, Indices
-from anypag.catalogue import has_r
 from anypag.graphs.base import Marks
 from anypag.graphs.orientation import Orientation
 from anypag.graphs.pag import PAG
@@ -231,11 +230,8 @@ class StepInfo:
     tests: dict[int, int] = stored(BY_SIZE)  # tests asked for, per size of the condition set
     n_evaluated: int = stored(Whole())  # tests evaluated, including those evaluated before they were needed
     n_conflicts: int = stored(Whole())
-
-    @property
-    def has_r(self) -> bool:
-        """Is `r` meaningful: does the step belong to a size of condition sets?"""
-        return has_r(self.phase)
+    has_r: bool = stored(Flag(), default=True)
+    """Is `r` meaningful: does the step belong to a size of condition sets? (Steps by scores do not.)"""
 
     @property
     def n_tests(self) -> int:

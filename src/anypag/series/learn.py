@@ -20,7 +20,7 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.statements import Contexts
 from anypag.run.bind import with_design
 from anypag.run.clock import Clock
-from anypag.run.engine import Search, learned, source_of, warn_of, warn_of_close_calls
+from anypag.run.engine import Search, learned, source_of, warn_of
 from anypag.run.watcher import Listeners, showing
 from anypag.search.algorithm import Algorithm
 from anypag.search.progress import Tick
@@ -100,7 +100,6 @@ def learn_series(
     warn_of(search.search)
     with showing(progress) as tick:
         result = search.run(Listeners(progress=tick, clock=clock))
-    warn_of_close_calls(search.search)
     for line in result.result.misfit_told:
         warnings.warn(line, AnypagWarning, stacklevel=2)
     return result

@@ -20,6 +20,7 @@ from anypag.data.sources.file import FileTable
 from anypag.data.sources.protocol import Source
 from anypag.errors import AnypagError, CheckpointError, ParameterError
 from anypag.results.result import Result
+from anypag.results.schema import recorded
 from anypag.run.clock import Signals, Stopped
 from anypag.run.engine import Search, learned
 from anypag.run.watcher import Estimated, Listeners
@@ -298,7 +299,7 @@ def _names(result: Result, *places: int) -> list[str]:
 
 def _can_keep(before: Ready, choices: Choices) -> bool:
     """Do the choices differ in knowledge only, and leave out the same columns? (Columns in knowledge stay in.)"""
-    then, now = before.choices.recorded(), choices.recorded()
+    then, now = recorded(before.choices), recorded(choices)
     if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
         return False
     audit = before.search.problem.audit

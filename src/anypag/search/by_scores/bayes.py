@@ -388,7 +388,7 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walkers, rounds, drawn = state.walkers.each(), state.rounds, list[Bits]()
     for _ in range(min(-(-effort.samples // BLOCKS), effort.samples - rounds)):
-        look = partial(tick, Progress(max(state.r, 0), "sampling", rounds, effort.samples, 0))
+        look = partial(tick, Progress(-1, "sampling", rounds, effort.samples, 0))
         look()
         walkers = each_advanced(walkers, landscape, effort.temperatures, problem.threads, look)
         drawn += [walker.graph for walker in walkers]
@@ -424,7 +424,7 @@ def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterat
     cheaper = _for_effects(state.landscape(problem), problem)
     assert cheaper is not None, "chains for effects have a score"
     for turn in range(0 if sample.for_effects is None else len(sample.for_effects) // len(walkers), state.rounds):
-        look = partial(tick, Progress(0, "sampling for effects", turn, state.rounds, 0, asks=False))
+        look = partial(tick, Progress(-1, "sampling for effects", turn, state.rounds, 0, asks=False))
         look()
         walkers = each_advanced(walkers, cheaper, effort.temperatures, problem.threads, look)
         diagrams = state.diagram_of(np.stack([walker.graph for walker in walkers]))
@@ -439,7 +439,7 @@ def _with_hidden_drawn(state: BayesState, problem: Problem, tick: Tick) -> Bayes
     if not len(state.n_levels) or not isinstance(discrete, DiscreteScore):
         return state
     coldest = latent_dag(state.walkers.graph[0], state.n_levels)
-    look = partial(tick, Progress(0, "sampling", state.rounds, Effort.of(problem).samples, 0))
+    look = partial(tick, Progress(-1, "sampling", state.rounds, Effort.of(problem).samples, 0))
     state = replace(state, hidden=LatentScore(discrete, look).drawn(coldest, state.hidden, [state.rounds]))
     landscape = state.landscape(problem)
     scores = np.array([[landscape.score_of(graph, look)] * 2 for graph in state.walkers.graph])

@@ -157,7 +157,7 @@ def with_orders(state: AnyState, orders: Orders, problem: Problem, tick: Tick) -
 
 def look_at(orders: Orders, tick: Tick) -> Look:
     """The callback of long kernels: it reports how many orders have settled, and raises to end the run."""
-    return partial(tick, Progress(0, "orders", int(orders.settled.sum()), len(orders.settled), 0))
+    return partial(tick, Progress(-1, "orders", int(orders.settled.sum()), len(orders.settled), 0))
 
 
 def best_marks(orders: Orders, problem: Problem, tick: Tick) -> Marks:
@@ -180,8 +180,8 @@ def info_of(phase: str, before: State, after: State, tests: dict[int, int] | Non
     """The `StepInfo` of a step by scores, with the tests that it asked, if any."""
     tests = {} if tests is None else tests
     counts = {"removed": max(before.n_edges - after.n_edges, 0), "n_evaluated": sum(tests.values())}
-    none = dict.fromkeys(("removed_by_checks", "n_open", "n_conflicts"), 0)
-    return StepInfo(r=max(after.r, 0), phase=phase, n_edges=after.n_edges, tests=tests, **counts, **none)
+    counts |= dict.fromkeys(("removed_by_checks", "n_open", "n_conflicts"), 0)
+    return StepInfo(r=max(after.r, 0), phase=phase, n_edges=after.n_edges, tests=tests, has_r=False, **counts)
 
 
 ALGORITHM = Algorithm("boss", METHODS["boss"], init, step, state=BossState)  # type: ignore[arg-type]

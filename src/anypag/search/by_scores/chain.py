@@ -285,7 +285,7 @@ def each_advanced(
 def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> Walker:
     """The chain after cooling: rounds of steps, each at a lower temperature."""
     for stretch in range(effort.cooling):
-        look = partial(tick, Progress(0, "cooling", stretch, effort.cooling, 0))
+        look = partial(tick, Progress(-1, "cooling", stretch, effort.cooling, 0))
         look()
         done = stretch / max(1, effort.cooling - 1)
         walker = advance(walker, landscape, landscape.round, HOTTEST ** (1 - done) * COLDEST**done, look)
@@ -294,7 +294,7 @@ def cooled(walker: Walker, landscape: Landscape, effort: Effort, tick: Tick) -> 
 
 def each_cooled(starts: Bits, landscape: Landscape, effort: Effort, threads: int, tick: Tick) -> list[Walker]:
     """The cooled chains from all starts, the same to the bit for any number of threads."""
-    listen, look = InCaller(tick), partial(tick, Progress(0, "cooling", 0, effort.cooling, 0))
+    listen, look = InCaller(tick), partial(tick, Progress(-1, "cooling", 0, effort.cooling, 0))
 
     def one(k: int, land: Landscape) -> Walker:
         return cooled(Walker.at(starts[k], land, seed=k + 1), land, effort, listen)

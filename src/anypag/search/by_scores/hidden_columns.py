@@ -80,7 +80,7 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, fact
     shortlist = _shortlist(so_far, discrete, SCREENED * tries, facts, tick)
     scored = []
     for k, (dag, hidden) in enumerate(shortlist):
-        tick(Progress(0, "hidden causes", k, len(shortlist), 0))
+        tick(Progress(-1, "hidden causes", k, len(shortlist), 0))
         scored.append(CompletedDAG(dag, score.of(dag, hidden, ROUGH), hidden))
     proposals = sorted(scored, key=lambda one: -one.score)[:tries]
     grown = _distinct([_grown(one, score, discrete, facts, tick) for one in proposals])
@@ -93,7 +93,7 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, fact
 
 def _look(n_causes: int, tick: Tick) -> Look:
     """The callback of long kernels: it reports how many hidden causes there are, and raises to end the run."""
-    return partial(tick, Progress(0, "hidden causes", n_causes, MOST_CAUSES, 0))
+    return partial(tick, Progress(-1, "hidden causes", n_causes, MOST_CAUSES, 0))
 
 
 def _shortlist(
@@ -108,7 +108,7 @@ def _shortlist(
     proposals = list(_proposals(so_far.dag, discrete, facts))
     scores = np.zeros(len(proposals))
     for k, dag in enumerate(proposals):
-        tick(Progress(0, "hidden causes", k, len(proposals), 0))
+        tick(Progress(-1, "hidden causes", k, len(proposals), 0))
         scores[k] = score.of(dag.with_last_hidden(), sweeps=ROUGH)
     best = [proposals[k] for k in np.argsort(-scores, kind="stable")[:most]]
     return [(dag, _begun(dag, so_far.hidden, score)) for dag in best]
@@ -200,7 +200,7 @@ def _grown(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, fa
         changed = [one for one in changed if keeps_to(one, facts)]
         scores = list[float]()
         for one in changed:
-            tick(Progress(0, "hidden causes", len(scores), len(changed), 0))
+            tick(Progress(-1, "hidden causes", len(scores), len(changed), 0))
             scores.append(score.of(one, so_far.hidden, ROUGH))
         if not scores or max(scores) < so_far.score + SOMEWHAT:
             return so_far
@@ -251,7 +251,7 @@ def _best_dag(
     completed = discrete.with_hidden(hidden, dag.n_levels)
     orders = _orders(dag, facts)
     while not orders.all_settled:
-        look = partial(tick, Progress(0, "hidden causes", int(orders.settled.sum()), len(orders.settled), 0))
+        look = partial(tick, Progress(-1, "hidden causes", int(orders.settled.sum()), len(orders.settled), 0))
         look()
         orders = swept(orders, completed, look)
     best = found(orders, completed, look)[0].parents == 1
