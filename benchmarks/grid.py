@@ -66,7 +66,7 @@ CAUSE_GROUPS = (
     *PARTS[3:],
 )
 WAYS: dict[str, dict[str, dict[str, Any]]] = {
-    "disc": {"": {"test": "gsq"}},
+    "disc": {"": {"kinds": {"*": "discrete"}}},
     "mixed": {"": {}, "ordinal": {"kinds": {"q*": "ordinal"}}, "additive": {"test": "additive"}},
     "ordinal": {"": {}, "ordinal": {"kinds": {"q*": "ordinal"}}},
     "counts": {"": {}, "normal-scores": {"transform": "normal-scores"}, "additive": {"test": "additive"}},
