@@ -107,7 +107,7 @@ def sheets_in(path: Path) -> list[str]:
         return list(fastexcel.read_excel(path).sheet_names)
 
 
-def glance(path: Path, rows: int = 10_000, reading: Reading = AS_USUAL) -> polars.DataFrame:
+def glance(path: Path, rows: int, reading: Reading = AS_USUAL) -> polars.DataFrame:
     return made_from_file(path, lambda frame: frame.head(rows).filter(is_row(path)).collect(), reading)
 
 
