@@ -18,6 +18,7 @@ from anypag.arrays import Floats
 from anypag.data.libraries import narwhals as nw
 from anypag.errors import DataError, absent, shortened
 
+Transform = Literal["none", "normal-scores"]
 LONGEST_NAME = 1000  # the most characters that a column name may have
 NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it."
 """What to do about a column that is neither numbers nor text."""
@@ -59,7 +60,7 @@ def column_from_series(name: str, series: Any) -> Column:
     if series.dtype in (nw.Categorical, nw.Enum):
         order = series.dtype.categories if isinstance(series.dtype, nw.Enum) else ()
         return replace(_from_texts(series.to_list(), order), kind="discrete")
-    if series.dtype in (nw.Date, nw.Datetime):  # as texts, so that the audit reports them with all other findings
+    if series.dtype in (nw.Date, nw.Datetime):  # as texts: not refused here, the audit reports them
         series = series.dt.to_string("%Y-%m-%d" if series.dtype == nw.Date else "%Y-%m-%d %H:%M:%S")
     if series.dtype == nw.String:
         return _from_texts(series.to_list())
@@ -152,9 +153,6 @@ def name_sequence(names: Sequence[str]) -> tuple[str, ...]:
     if isinstance(names, str):
         raise DataError(f"Names come as a list of strings; got the single string {names!r}.")
     return tuple(names)
-
-
-Transform = Literal["none", "normal-scores"]
 
 
 def normal_scores(values: Floats) -> Floats:

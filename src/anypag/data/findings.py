@@ -15,6 +15,8 @@ Singular = Literal["auto", "error", "keep"]
 MOST_APART = 3  # the most findings of one check that stay separate; more become one finding
 MOST_TOLD = 6  # the most pairs or columns that the message of the combined finding names
 MOST_REASONS = 12  # the most errors that one message lists
+STANDS_FOR_BOTH = "copy"  # the problem of a finding that says which of two columns stands for both
+LEFT_OUT = "left out"  # the problem of the finding that names the columns that are left out
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,6 @@ class Finding:
 
     def __str__(self) -> str:
         return str(self.sentence)
-
-
-STANDS_FOR_BOTH = "copy"  # the problem of a finding that says which of two columns stands for both
-LEFT_OUT = "left out"  # the problem of the finding that names the columns that are left out
 
 
 def _standing_in(finding: Finding) -> Finding:

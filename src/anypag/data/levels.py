@@ -25,6 +25,21 @@ from anypag.errors import DataError, Option
 Codes = npt.NDArray[np.int32]
 MOST_APART = 1000  # whole numbers that differ by at most this are counted instead of sorted
 _MOST = 2.0**52  # float64 represents every whole number up to this one exactly
+MOST_CODES = 2.0**53  # rows get new codes 0, 1, 2, ... if codes could exceed this; up to here floats are exact
+FEW_CELLS = 1 << 16  # up to this many codes, distinct rows are found by counting, which is faster than sorting
+MOST_COLUMNS = 8000  # the most columns of a correlation matrix with indicators (half a gigabyte)
+MOST_LEVELS = 10  # the most different values of a discrete column of numbers
+ROWS_PER_LEVEL = 5  # the fewest rows for each of these values, on average
+_GLANCE = 1000  # how many first rows are looked at; most continuous columns of whole numbers show many levels there
+_NUMBER_LIKE = re.compile(
+    r"""\s* [-+−]? \s* [$€£¥]? \s*
+    ( \d+ | \d*[.,]\d+ ([eE][-+]?\d+)? | \d{1,3} ([.,'’_\s]\d{3})+ ([.,]\d+)? )
+    \s* [%‰$€£¥]? \s*""",
+    re.VERBOSE,
+)
+_DATE = re.compile(
+    r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T\s]+\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?.{0,8})?\s*"
+)
 
 
 def distinct(values: Floats) -> Floats:
@@ -69,12 +84,8 @@ def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
     return (least, (values - least).astype(np.int32)) if (values == np.floor(values)).all() else None
 
 
-MOST_CODES = 2.0**53  # codes of rows are renumbered if they could exceed this; up to here a float counts codes exactly
-FEW_CELLS = 1 << 16  # up to this many codes, distinct rows are found by counting, which is faster than sorting
-
-
 def distinct_rows(levels: npt.NDArray[np.integer], n_levels: Counts) -> tuple[Counts, Counts]:
-    """The first row with each combination of levels that occurs in (k, rows) levels, and each row's combination.
+    """For (k, rows) levels, the first row with each combination that occurs, and the number of each row's combination.
 
     >>> distinct_rows(np.array([[1, 0, 1], [0, 1, 0]]), np.array([2, 2]))
     (array([1, 0]), array([1, 0, 1]))
@@ -89,12 +100,9 @@ def distinct_rows(levels: npt.NDArray[np.integer], n_levels: Counts) -> tuple[Co
         _, first, group = np.unique(code, return_index=True, return_inverse=True)
         return first.astype(np.int64), group.astype(np.int64)
     first = np.full(int(cells), -1)
-    first[code[::-1]] = np.arange(len(code))[::-1]  # the last one written is the first row
+    first[code[::-1]] = np.arange(len(code))[::-1]  # the first row of a code is written last, so it stays
     is_met = first >= 0
     return first[is_met], (np.cumsum(is_met) - 1)[code]
-
-
-MOST_COLUMNS = 8000  # the most columns of a correlation matrix with indicators (half a gigabyte)
 
 
 def indicators(column: Floats) -> Floats:
@@ -105,13 +113,13 @@ def indicators(column: Floats) -> Floats:
 
 
 def spread_out(values: Floats, kinds: Sequence[str]) -> list[Floats]:
-    """(n, k) for each column of (n, p) values: its indicators if it is discrete, else the column itself."""
+    """For each column of (n, p) values an (n, k) array: its indicators if it is discrete, else the column itself."""
     pairs = zip(values.T, kinds, strict=True)
     return [indicators(column) if kind == "discrete" else column[:, None] for column, kind in pairs]
 
 
 def starts_of(names: Sequence[str], widths: Sequence[int]) -> Counts:
-    """(p + 1,) where the spread-out columns of each variable begin, and where the last end. DataError if too many."""
+    """(p + 1,) where the spread-out columns of each variable begin, and how many there are. DataError if too many."""
     if sum(widths) > MOST_COLUMNS:
         worst = int(np.argmax(widths))
         raise DataError(
@@ -126,20 +134,6 @@ def sortable_names(names: Sequence[str], widths: Sequence[int]) -> list[str]:
     """A name for each spread-out column; these names sort in the order of the variables' names."""
     place = np.argsort(name_order(names))
     return [f"{place[i]:09d}.{j:09d}" for i, width in enumerate(widths) for j in range(width)]
-
-
-MOST_LEVELS = 10  # the most different values of a discrete column of numbers
-ROWS_PER_LEVEL = 5  # the fewest rows for each of these values, on average
-_GLANCE = 1000  # how many first rows are looked at; most continuous columns of whole numbers show many levels there
-_NUMBER_LIKE = re.compile(
-    r"""\s* [-+−]? \s* [$€£¥]? \s*
-    ( \d+ | \d*[.,]\d+ ([eE][-+]?\d+)? | \d{1,3} ([.,'’_\s]\d{3})+ ([.,]\d+)? )
-    \s* [%‰$€£¥]? \s*""",
-    re.VERBOSE,
-)
-_DATE = re.compile(
-    r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T\s]+\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?.{0,8})?\s*"
-)
 
 
 def infer_kind(values: Floats, labels: Sequence[str] | None = None) -> Literal["continuous", "discrete"]:

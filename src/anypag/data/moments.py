@@ -1,10 +1,10 @@
 """The correlation matrix of a table, and the means and standard deviations of its columns.
 
 Rows are processed in chunks with fixed bounds, so that a file that is read in parts gives exactly the numbers that
-its rows in memory give. In each chunk the columns are scaled by a power of two, which is exact, so that the squares of
-1e300 or 1e-300 neither overflow nor vanish (if a later chunk has larger values, the sums so far are scaled down). The
-first row is subtracted, so that no digits are lost if values are large and vary little. Columns are then centred twice;
-the second time removes the rounding error of the first mean. Chunks are merged by the formula for the variance of two
+its rows in memory give. In each chunk the columns are scaled by a power of two, which is exact. So the squares of 1e300
+or 1e-300 neither overflow nor vanish. If a later chunk has larger values, the sums so far are scaled down. The first
+row is subtracted, so that no digits are lost if values are large and vary little. Columns are then centred twice; the
+second time removes the rounding error of the first mean. Chunks are merged by the formula for the variance of two
 groups. In a bootstrap resample each row is weighted by how often it was drawn; no row is copied.
 """
 
@@ -26,6 +26,7 @@ AT_ONCE = 32  # columns centred at once: their copies stay in the processor's ca
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
 """The least work of a thread: how many numbers it centres, how many multiplications it does."""
 CHUNK = 4_000_000  # numbers in a chunk: 32 MB
+_SMALL = 1e-5  # a column that keeps less than this share of its deviation in a resample may be constant there
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +75,8 @@ class Products(Protocol):
 def moments_of(
     values: Floats, names: Sequence[str], weights: Floats | None = None, *, threads: int = 1, on: Products | None = None
 ) -> Moments:
-    """The moments of (n, p) values without gaps; with weights, `n` is their rounded sum. Columns are processed in the
-    order of their names and in fixed panels, so that results do not depend on the order of columns or on threads.
+    """The moments of (n, p) values without gaps. With weights, their rounded sum counts as the number of rows. Columns
+    are processed by name in fixed panels, so that results do not depend on the order of columns or on threads.
     """
     if weights is not None:
         with single_blas:
@@ -198,7 +199,7 @@ def without_gaps(values: Floats) -> Floats:
 
 
 def _centre(columns: Floats, origin: Floats, exponent: npt.NDArray[np.int32]) -> Floats:
-    """Scales (p, m) columns by 2**-exponent and centres them. Returns the scaled means, less the origin."""
+    """The means of (p, m) columns, scaled by 2**-exponent and less the origin. Scales and centres the columns."""
     scaled_down(columns, exponent[:, None], out=columns)
     columns -= np.ldexp(origin, -exponent)[:, None]
     first = columns.mean(axis=1)
@@ -248,10 +249,6 @@ def fisher_freedom(n: Any, k: Any) -> Any:
 def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
     """The indices that sort the names alphabetically: an order that is the same for any order of the columns."""
     return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
-
-
-_SMALL = 1e-5
-"""A column that keeps less than this share of its standard deviation in a resample may be constant there."""
 
 
 @dataclass(frozen=True, eq=False)

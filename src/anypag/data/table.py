@@ -42,6 +42,7 @@ Kind = Literal["continuous", "discrete", "ordinal"]
 Missing = Literal["auto", "error", "drop", "pairwise"]
 KINDS: tuple[Kind, ...] = ("continuous", "discrete", "ordinal")
 _FIRST = 16  # how many first rows are searched for fractions; most continuous columns have one there
+_OF_VALUES = ("sums", "is_finite", "has_gaps", "fractions", "_summary")  # cached properties that depend on values only
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class Table:
     lags: int = 0  # the number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table
     weights: Floats | None = None
     """(n,) how much of the population each row stands for (`anypag.weighted`); None if all rows count alike."""
-    lacks: Mapping[Lacked, str] = field(default_factory=dict)  # what the source of the rows lacks, their order perhaps
+    lacks: Mapping[Lacked, str] = field(default_factory=dict)  # what its source does not have (see `Lacked`)
     _codes: dict[int, Codes] = field(default_factory=dict, init=False, repr=False)  # what was computed so far
     _levels: dict[int, Levels] = field(default_factory=dict, init=False, repr=False)
     _moments: dict[tuple[str, ...], Moments] = field(default_factory=dict, init=False, repr=False)
@@ -284,8 +285,8 @@ class Table:
         return {i: steps_of(self._scores[:, i], self.weights) for i in ordered}
 
     def _behind_levels(self, moments: Moments, start: Sequence[int]) -> Moments:
-        """The moments, where a column of ordered levels has the correlations of the normal variable that its levels are
-        taken to record (see `anypag.data.worth`). Column i begins at start[i].
+        """The moments. Columns of ordered levels get the correlations of the normal variables behind the levels (see
+        `anypag.data.worth`). Column i of the table is column start[i] of the moments.
         """
         if self.worth is None:
             return moments
@@ -306,11 +307,8 @@ class Table:
         return CountedTable(self.take(self.names if names is None else names), np.ones(self.n, np.int64))
 
 
-_OF_VALUES = ("sums", "is_finite", "has_gaps", "fractions", "_summary")  # cached properties that depend on values only
-
-
 def parts_of(table: Table) -> dict[str, Any]:
-    """The arguments that make a table, without those of its subclass."""
+    """The arguments with which `Table` makes this table, without those of a subclass such as `Pooled`."""
     return {item.name: getattr(table, item.name) for item in fields(Table) if item.init}
 
 
@@ -439,14 +437,12 @@ def _from_frame(data: Any, chosen: Sequence[str] | None) -> Table:
     require_columns(names, there)
     wanted = set(names)
     used = [label for label in labels if label in wanted]  # other columns do not matter
-    checked_column_names(used, len(used))  # 0 and "0" look the same as names
+    checked_column_names(used, len(used))  # the labels 0 and "0" give the same name
     return replace(_from_columns(names, [column_from_series(name, there[name]) for name in names]), lacks=lacks)
 
 
 def _pulled(frame: Any, chosen: Sequence[str] | None) -> tuple[Any, Mapping[Lacked, str]]:
-    """The rows of a lazy table, for some or all of its columns, and what it lacks. DataError if an engine has too many
-    rows.
-    """
+    """The rows of a lazy table in some or all columns, and what it lacks. DataError if an engine has too many rows."""
     from anypag.data.sources.engine import EngineTable
 
     names, lacks = [name for name in frame.collect_schema().names() if chosen is None or name in chosen], {}

@@ -2,8 +2,8 @@
 
 Weighted rows are worth (sum of weights)² / (sum of squared weights) rows (Kish 1965) if the weights do not depend on
 the columns. If they do, the variance of the correlation of two independent columns is also multiplied by about the
-factors of both columns. The factor of a column x in standard units is Σ w² x² / Σ w². The factor of a column of levels
-is the mean factor of its levels, each weighted by 1 − its share (the first correction of Rao & Scott 1981).
+factors of both columns. The factor of a column x in standard units is Σ w² x² / Σ w². That of a column of levels is the
+mean factor of the indicators of its levels, each weighted by 1 − its mean (first correction of Rao & Scott 1981).
 
 A column of ordered levels is treated as a normal variable of which only the level was recorded. A step function of a
 normal variable is a sum of Hermite polynomials, Σ f_k h_k. Two step functions, with f_k and g_k, have a correlation of
@@ -75,7 +75,7 @@ def factor_of_numbers(values: Floats, weights: Floats) -> float:
 
 
 def factor_of_levels(codes: Codes, weights: Floats) -> float:
-    """The mean of the factors of all levels of a column, weighted by 1 − their shares; 1 for a constant."""
+    """The mean factor of the indicators of a column's levels, each weighted by 1 − its mean; 1 for a constant."""
     shares = np.bincount(codes, weights) / weights.sum()
     own = np.bincount(codes, np.square(weights)) / np.square(weights).sum()
     if len(shares) < 2:
@@ -84,7 +84,7 @@ def factor_of_levels(codes: Codes, weights: Floats) -> float:
 
 
 def steps_of(scores: Floats, weights: Floats | None) -> Floats:
-    """(TERMS,) f_1, f_2, ... of a column of levels with these scores, once standardised. `weights`: (n,) or None."""
+    """(TERMS,) f_1, f_2, ... of a column of levels, from the score of each row's level. `weights`: (n,) or None."""
     from scipy.special import ndtri
 
     found, codes = np.unique(scores, return_inverse=True)
@@ -100,7 +100,7 @@ def steps_of(scores: Floats, weights: Floats | None) -> Floats:
 
 
 def behind_levels(moments: Moments, steps: Mapping[int, Floats]) -> Moments:
-    """The moments, with correlations of the normal variables behind ordered levels. `steps`: the f_k of the levels."""
+    """The moments, with correlations of the normal variables behind ordered levels. `steps`: f_k by column."""
     if not steps:
         return moments
     places, first = sorted(steps), np.ones(len(moments.names))

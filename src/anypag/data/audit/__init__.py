@@ -27,7 +27,7 @@ def audit(
     singular: Singular = "auto",
     max_r: int | None = None,
 ) -> Audit:
-    """The audit of a table that a search with `test="auto"` and these options reports.
+    """The audit that a search of this table with `test="auto"` and these options reports.
 
     Args:
         data: any table that a search takes; or a test of a table, such as `FisherZ.from_covariance(matrix, n)`, whose

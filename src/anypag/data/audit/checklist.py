@@ -68,7 +68,7 @@ class Seen:
 
     @cached_property
     def moments(self) -> Moments | None:
-        """The moments of the continuous columns over rows without gaps; None without such columns or enough rows."""
+        """The moments of the continuous columns over rows without gaps; None if no column or too few rows are left."""
         used = self.used
         names = [name for name, kind in zip(used.names, used.kinds, strict=True) if kind == "continuous"]
         has_gaps = used.summary().n_complete < used.n
@@ -180,7 +180,7 @@ CHECKS = (
 
 
 class Audited(NamedTuple):
-    """The audit of a source; the source with the kinds and rows that the test reads; whether these rows have gaps."""
+    """The `audit` of a source; the `source` with the kinds and rows that the test reads; whether these have gaps."""
 
     audit: Audit
     source: Source
@@ -189,7 +189,7 @@ class Audited(NamedTuple):
 
 def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | None = None) -> Audited:
     """The audit of a source for a test, with all errors. It ends early if no usable column or too few rows are left.
-    Counts of rows are read for a test of levels, if there are few enough; rows in memory for `missing="pairwise"`.
+    A test of levels reads distinct rows with counts, if they are few enough; `missing="pairwise"`, rows in memory.
     """
     require(needs.missing in ("error", "drop", "pairwise"), "missing", "'error', 'drop' or 'pairwise'", needs.missing)
     require(needs.singular in ("error", "keep"), "singular", "'error' or 'keep'", needs.singular)
@@ -267,7 +267,7 @@ def _found(check: Check, seen: Seen) -> list[Finding]:
 
 
 def _costly(source: Source) -> str:
-    """A clause on the columns whose gaps cost the most complete rows; empty without gaps, or for a long table."""
+    """A clause on the columns whose gaps cost the most complete rows; "" without gaps, or for a long table."""
     if not source.summary().missing.any():
         return ""
     table = source.sample()

@@ -41,7 +41,7 @@ _EVENT = re.compile(
 )
 MOST_ENDS = 5  # the most levels of a column that says how durations ended
 LEAST_TIMES = 10  # the fewest levels of a column of durations
-GLANCE = 500  # a check of this many first rows rules out most pairs (durations, their ends)
+GLANCE = 500  # a check of this many first rows rules out most pairs of durations and a column of their ends
 
 
 def text_findings(source: Source) -> list[Finding]:
@@ -135,9 +135,12 @@ def fit_findings(source: Source, wanted: Kind) -> list[Finding]:
     """Findings about columns whose kind does not fit the test: errors if the test would find nothing, else warnings."""
     others = [i for i, kind in enumerate(source.kinds) if kind not in (wanted, "ordinal")]
     numbers = [i for i in others if source.labels[i] is None]
-    if wanted == "continuous":
-        return _as_numbers(source, numbers)
-    return [*_as_levels(source, numbers), *_texts_as_levels(source, [i for i in others if i not in numbers])]
+    if wanted != "continuous":
+        return [*_as_levels(source, numbers), *_texts_as_levels(source, [i for i in others if i not in numbers])]
+    names = [source.names[i] for i in numbers if len(source.levels(i).values) > 2]
+    only_if = "which is right only if they are ordered and evenly spaced."
+    message = f"The test takes the levels of {listed(names, 5)} as numbers, {only_if}"
+    return [warning("fit", names, message, _remedy("mixed"))] if names else []
 
 
 def _texts_as_levels(source: Source, columns: list[int]) -> list[Finding]:
@@ -165,14 +168,6 @@ def _as_levels(source: Source, continuous: list[int]) -> list[Finding]:
         )
         found.append(Finding("error" if is_hopeless else "warning", "fit", (name,), message, _remedy("fisherz")))
     return found
-
-
-def _as_numbers(source: Source, discrete: list[int]) -> list[Finding]:
-    """A warning about discrete columns with more than two levels if the test takes them as numbers."""
-    names = [source.names[i] for i in discrete if len(source.levels(i).values) > 2]
-    only_if = "which is right only if they are ordered and evenly spaced."
-    message = f"The test takes the levels of {listed(names, 5)} as numbers, {only_if}"
-    return [warning("fit", names, message, _remedy("mixed"))] if names else []
 
 
 def _remedy(better: str) -> Sentence:

@@ -2,10 +2,10 @@
 Also finds tables of numbers that are distorted by increasing functions, where normal scores help.
 
 A curve from x to y is reported only if the second and third powers of the ranks of x explain more than 4 % of the
-variance of y that straight lines leave, with a small p-value. The straight lines are in x, in x with outliers cut, and
-in the normal scores of x. The p-value approximates that of permutations of y (Box and Watson's degrees of freedom). The
-curve must show both for y with outliers cut and for the normal scores of y, so that a few outliers, or a column that is
-mostly one value, do not look like a curve.
+variance of y that straight lines leave, with a small p-value. The straight lines are in x, in x cut at three standard
+deviations, and in the normal scores of x. The p-value approximates that of permutations of y (Box and Watson's degrees
+of freedom). The curve must show both for y cut at three deviations and for the normal scores of y, so that a few
+outliers, or a column that is mostly one value, do not look like a curve.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is
 GAINED = 0.03  # normal scores are advised if they raise the mean log-likelihood of a row by this for each column
 ALIKE = 0.999  # columns whose normal scores have a larger correlation order the rows alike
 MOST_PAIRWISE = 40  # with gaps and at most this many columns, each pair is checked on the rows that have both values
-COLUMNS_AT_ONCE = 16
-"""How many columns are prepared at a time (128 kB). A larger block would be allocated and cleared anew each time."""
+COLUMNS_AT_ONCE = 16  # prepared at a time (128 kB); a larger block would be allocated and cleared anew each time
 _NOTHING = 1e-6  # shares below this count as 0
 
 
@@ -131,7 +130,7 @@ def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
 
 
 def _may_be_curved(values: Floats) -> Flags:
-    """(c, c) at [x, y]: may y follow x by a curve? A quick check in float32, with a margin, of normal scores of y."""
+    """(c, c) at [x, y]: may y follow x by a curve? A quick float32 check of the normal scores of y, with a margin."""
     n, c = values.shape
     parts = np.empty((5, c, n), np.float32)
     for some in slices(c, COLUMNS_AT_ONCE):
@@ -208,8 +207,8 @@ def _of_ranks(n: int) -> Floats:
 
 def _twice_ranks(values: Floats) -> Counts:
     """(c, n) twice the rank of each value of (n, c): a whole number even for ties, which share the mean of their ranks.
-    The bits of a value, the lowest replaced by its row number, are sorted as a whole number, three times faster than by
-    `argsort`. A column with ties, or with values that differ only in replaced bits, is ranked by `mean_ranks`.
+    The bits of values are sorted as whole numbers; their lowest bits are replaced by row numbers. This is three times
+    faster than `argsort`. A column with ties, or with values that differ only there, is ranked by `mean_ranks`.
     """
     n = len(values)
     even, low = np.arange(2, 2 * n + 1, 2), (1 << n.bit_length()) - 1
@@ -266,7 +265,7 @@ def _products(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any
 
 
 def _curve(basis: Floats, target: Floats) -> tuple[float, float]:
-    """Minus the p-value of a curve (-1 if clearly none), and its share of the variance that lines leave."""
+    """Minus the p-value of a curve (-1 if none; `min` finds the least clear one), and its share of what lines leave."""
     squares = np.square(basis @ target)
     line, more = float(squares[:3].sum()), float(squares[3:].sum())
     share = more / max(1.0 - line, _NOTHING)

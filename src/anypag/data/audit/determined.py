@@ -40,18 +40,15 @@ def determined_findings(table: Table) -> list[Finding]:
     levels, by_chance = codes.max(axis=1) + 1, math.log(CHANCE)
     limits = ROWS_PER_CELL, MOST_CELLS, LEAST_ROWS, by_chance
     found = [(*determined_by_two(codes, levels, c, *limits), c) for c in range(len(chosen))]
-    findings = [_determined([table.names[chosen[k]] for k in row]) for row in found if row[0] >= 0]
+    findings, remedy = [], "Drop it, or the columns that it was made from."
+    for a, b, c in ([table.names[chosen[k]] for k in row] for row in found if row[0] >= 0):
+        by = repr(a) if a == b else f"{a!r} and {b!r}"
+        message = (
+            f"Column {c!r} is determined by {by} in these rows: given what determines it, such a column is independent "
+            "of all others, so its edges may be wrong or missing."
+        )
+        findings.append(warning("determined", (c, *dict.fromkeys((a, b))), message, remedy))
     return as_one(findings, DETERMINED)
-
-
-def _determined(names: list[str]) -> Finding:
-    a, b, c = names
-    by = repr(a) if a == b else f"{a!r} and {b!r}"
-    message = (
-        f"Column {c!r} is determined by {by} in these rows: given what determines it, such a column is independent of "
-        "all others, so its edges may be wrong or missing."
-    )
-    return warning("determined", (c, *dict.fromkeys((a, b))), message, "Drop it, or the columns that it was made from.")
 
 
 def monotone_findings(table: Table, moments: Moments | None) -> list[Finding]:

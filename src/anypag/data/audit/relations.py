@@ -4,7 +4,7 @@ A Cholesky factorisation with pivoting selects columns until the others have no 
 gives one relation, which is solved for the column with the largest correlations with the rest: "total = a + b". Any n
 columns of n rows are related in this way by chance alone, so nothing is reported if n − 1 columns were selected.
 
-Relations that a few rows break are exact in a draw of rows that has none of these.
+Relations that hold in all but a few rows are searched for in random draws of rows, which often have none of these few.
 
 Also finds indicators (0/1 columns) of the levels of one variable: no row has a 1 in two of them. For two rare columns
 this may be chance. Under independence the number of rows in which both are 1 is about Poisson, so it is 0 with
@@ -33,6 +33,12 @@ _NEGLIGIBLE = 1e-6  # smaller coefficients count as 0
 _CLEARLY_LEFT = 1e-5  # there is no relation if others leave more than this share of every column's variance unexplained
 _FEW = 200  # up to this many columns, inverting the matrix is fastest
 RELATION = "Exact linear relation: "
+BROKEN = 0.01  # the largest share of rows that break a reported relation
+DRAWS, MORE_ROWS = 4, 20  # draws of rows that are searched for relations; how many more rows than columns each has
+CHANCE = 0.001  # the limit for the first pair of a group of indicators; see the top of this file
+CHANCE_OF_JOINING = 0.01  # the limit for each further column
+MOST_ROWS = 20_000  # groups are searched for in at most this many rows; a reported group holds in all rows
+MOST_TOLD = 10  # the most groups of indicators that an audit reports
 
 
 def relation_findings(moments: Moments, singular: Singular, explained: AbstractSet[str] = frozenset()) -> list[Finding]:
@@ -61,10 +67,6 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
     weights = solve_triangular(factor[:rank, :rank], factor[rank:, :rank].T, lower=True, trans="T")
     found = [_relation(moments, basis, weights[:, i], int(order[rank + i])) for i in range(p - rank)]
     return sorted(found, key=lambda relation: moments.names.index(relation[0][-1]))
-
-
-BROKEN = 0.01  # the largest share of rows that break a reported relation
-DRAWS, MORE_ROWS = 4, 20  # draws of rows that are searched for relations; how many more rows than columns each has
 
 
 def broken_relation_findings(table: Table) -> list[Finding]:
@@ -133,12 +135,14 @@ def _is_full(moments: Moments) -> bool:
 
 def _relation(moments: Moments, basis: Indices, weights: Floats, left_over: int) -> tuple[tuple[str, ...], str]:
     """The columns and the text of the relation left_over = Σ weights · basis (in standard units), solved for the column
-    most like the others. Among a total and its parts this is the total.
+    with the largest correlations with the others. Among a total and its parts this is the total.
     """
     used = np.abs(weights) > _NEGLIGIBLE
     members = np.append(basis[used], left_over)
     in_order = np.argsort(members)
-    in_order = np.append(np.delete(in_order, most := _most_alike(moments, members[in_order])), in_order[most])
+    alike = np.abs(moments.correlation[np.ix_(members[in_order], members[in_order])]).sum(axis=0)
+    most = np.flatnonzero(alike > alike.max() - _NEGLIGIBLE)[-1]  # the last of equal ones
+    in_order = np.append(np.delete(in_order, most), in_order[most])
     members, coefficients = members[in_order], np.append(weights[used], -1.0)[in_order]
     names = tuple(moments.names[i] for i in members)
     deviations, means = moments.deviation[members], moments.mean[members]
@@ -151,12 +155,6 @@ def _relation(moments: Moments, basis: Indices, weights: Floats, left_over: int)
     return names, f"{names[-1]} = {_sum_in_words(slopes, names[:-1], 0.0 if is_negligible else intercept)}"
 
 
-def _most_alike(moments: Moments, members: Indices) -> int:
-    """The place of the column with the largest correlations with the others; the last of equal ones."""
-    alike = np.abs(moments.correlation[np.ix_(members, members)]).sum(axis=0)
-    return int(np.flatnonzero(alike > alike.max() - _NEGLIGIBLE)[-1])
-
-
 def _sum_in_words(slopes: Floats, names: tuple[str, ...], intercept: float) -> str:
     factors = [f"{abs(slope):.4g}·" for slope in slopes]
     terms = [(s, f"{'' if k == '1·' else k}{name}") for s, k, name in zip(slopes, factors, names, strict=True)]
@@ -167,15 +165,12 @@ def _sum_in_words(slopes: Floats, names: tuple[str, ...], intercept: float) -> s
     return text + "".join(f" {'−' if sign < 0 else '+'} {term}" for sign, term in others)
 
 
-CHANCE = 0.001  # the limit for the first pair of a group of indicators; see the top of this file
-CHANCE_OF_JOINING = 0.01  # the limit for each further column
-MOST_ROWS = 20_000  # groups are searched for in at most this many rows; a reported group holds in all rows
-MOST_TOLD = 10  # the most groups of indicators that an audit reports
-
-
 def indicator_findings(table: Table) -> list[Finding]:
     """Warnings about groups of 0/1 columns where no row has a 1 in two of them."""
-    chosen = _of_zeros_and_ones(table)
+    ends = table.summary()
+    perhaps = np.flatnonzero((ends.low == 0.0) & (ends.high == 1.0) & ~table.fractions).tolist()
+    numbers = [i for i in perhaps if table.labels[i] is None]
+    chosen = [i for i in numbers if not ((table.values[:, i] > 0.0) & (table.values[:, i] < 1.0)).any()]
     if not chosen:
         return []
     values = table.values[:: math.ceil(table.n / MOST_ROWS), chosen]
@@ -185,14 +180,6 @@ def indicator_findings(table: Table) -> list[Finding]:
     groups = _groups(np.where(ones.T @ ones == 0, expected, -np.inf))
     found = [finding for group in groups for finding in _findings(table, [chosen[k] for k in group])]
     return found[:MOST_TOLD]
-
-
-def _of_zeros_and_ones(table: Table) -> list[int]:
-    """Columns of numbers that hold both 0 and 1, and nothing else."""
-    ends = table.summary()
-    perhaps = (ends.low == 0.0) & (ends.high == 1.0) & ~table.fractions
-    chosen = [i for i in np.flatnonzero(perhaps).tolist() if table.labels[i] is None]
-    return [i for i in chosen if not ((table.values[:, i] > 0.0) & (table.values[:, i] < 1.0)).any()]
 
 
 def _groups(expected: Floats) -> list[list[int]]:

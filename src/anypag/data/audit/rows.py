@@ -26,6 +26,14 @@ MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # a list of costly columns ends at this l
 MOST_GAPS = 8  # the most columns whose gaps a message counts
 MOST_CELLS = 10_000  # a table with more rows is not checked for being a table of counts
 WEAK = 0.2  # a note is given if correlations larger than this may be missed
+MOST_CONDITIONS = 20  # the most levels of a column that names conditions
+MOSTLY, SURELY = 0.75, 1e-4
+"""The least share of columns whose means differ between conditions, and the largest p-value of such a difference."""
+LEAST_ORDERED, MOST_ORDERED = 20, 5000
+"""The fewest rows that the check of row order needs, and the most (the first ones) that it reads."""
+PANEL = 32  # columns worked on at once: few enough to stay in the cache
+_GLANCE = 16  # this many first rows show that most columns are not sorted
+_ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rounding error of one product in a sum
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score and not method.tests_by))
 PAIRWISE = f"{Option('missing', 'pairwise')} (a test drops only rows with gaps in its columns; not for {_BY_SCORES})."
 """Searches by scores need the same rows for every set of columns."""
@@ -184,11 +192,6 @@ def count_findings(table: Table) -> list[Finding]:
     ]
 
 
-MOST_CONDITIONS = 20  # the most levels of a column that names conditions
-MOSTLY, SURELY = 0.75, 1e-4
-"""The least share of columns whose means differ between conditions, and the largest p-value of such a difference."""
-
-
 def condition_findings(table: Table) -> list[Finding]:
     """Warnings about discrete columns whose levels each fill one block of rows, if means differ in most columns."""
     numbers = table.complete().values[:, table.of_kind("continuous")]
@@ -220,13 +223,6 @@ def p_of_equal_means(numbers: Floats, codes: npt.NDArray[np.integer]) -> Floats:
     within = np.maximum((centred**2).sum(axis=0) - between, 1e-300)
     freedom = len(counts) - 1, len(codes) - len(counts)
     return np.asarray(fdtrc(*freedom, between / freedom[0] / (within / freedom[1])))
-
-
-LEAST_ORDERED, MOST_ORDERED = 20, 5000
-"""The fewest rows that the check of row order needs, and the most (the first ones) that it reads."""
-PANEL = 32  # columns worked on at once: few enough to stay in the cache
-_GLANCE = 16  # this many first rows show that most columns are not sorted
-_ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rounding error of one product in a sum
 
 
 def order_findings(table: Table) -> list[Finding]:

@@ -90,23 +90,18 @@ def _encoding(start: bytes) -> str | None:
 
 
 def _decoded(path: Path, content: bytes, encoding: str, *, is_whole: bool = True) -> str:
-    """The decoded text. If `content` is only the start of a file, an incomplete character at its end is dropped."""
-    _require_text_encoding(encoding)
+    """The decoded text. An incomplete character at the end is dropped, unless `content` is the whole file."""
     try:
-        return codecs.getincrementaldecoder(encoding)().decode(content, final=is_whole)
-    except UnicodeDecodeError as error:
-        raise not_in_encoding(path, encoding, error.start) from None
-
-
-def _require_text_encoding(encoding: str) -> None:
-    """Raises DataError unless the name is a text encoding; Python has other codecs, such as rot13, hex and zlib."""
-    try:
-        "".encode(encoding)
+        "".encode(encoding)  # Python has other codecs too, such as rot13, hex and zlib
     except (LookupError, ValueError):  # ValueError: the codec "undefined", or a null character in the name
         raise DataError(
             f"The option {Option('encoding')} names no encoding that Python knows: {encoding!r}. Common ones are "
             "utf-8, latin-1 and cp1252."
         ) from None
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(content, final=is_whole)
+    except UnicodeDecodeError as error:
+        raise not_in_encoding(path, encoding, error.start) from None
 
 
 def not_in_encoding(path: Path, encoding: str, byte: int | None = None) -> DataError:

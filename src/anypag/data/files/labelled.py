@@ -17,6 +17,7 @@ from anypag.data.libraries import polars
 from anypag.errors import DataError, MissingExtraError, listed
 
 LABELLED_ENDINGS = (".dta", ".sav", ".zsav")
+Labels = dict[str, dict[float, str]]
 
 
 def read_labelled(path: Path) -> polars.DataFrame:
@@ -41,9 +42,6 @@ def labelled_findings(path: Path) -> list[Finding]:
             message = f"Column {name!r} was read as numbers, though some numbers have labels: {', '.join(shown[:4])}."
             found.append(warning("code", (name,), message, "Mark codes that are no quantities as missing in the file."))
     return found
-
-
-Labels = dict[str, dict[float, str]]
 
 
 def _labels(frame: polars.DataFrame, about: Any) -> Labels:

@@ -50,7 +50,10 @@ def read_table(
     Raises:
         DataError: the file cannot be read with these options; the message says what to do.
     """
-    path, reading = Path(path), Reading(encoding, _words(gaps), header, sheet)
+    if isinstance(gaps, str):
+        single = f"Write [{gaps!r}] for a single one."
+        raise DataError(f"The words for missing values come as a list; got {gaps!r}. {single}")
+    path, reading = Path(path), Reading(encoding, ("", *(word for word in gaps if word)), header, sheet)
     for name in _unfit(path):
         if getattr(reading, name) != getattr(AS_USUAL, name):
             raise DataError(f"The option {Option(name)} does not apply to a {ending_of(path)} file. Leave it out.")
@@ -75,14 +78,6 @@ def repeated_names_in(path: Path, names: Sequence[str], encoding: str | None = N
     """Findings about names that come twice in a file."""
     line = first_line(path, encoding) if ending_of(path) in TEXT_ENDINGS else ""
     return repeated_name_findings(names, line)
-
-
-def _words(gaps: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(gaps, str):
-        raise DataError(
-            f"The words for missing values come as a list; got {gaps!r}. Write [{gaps!r}] for a single one."
-        )
-    return ("", *(word for word in gaps if word))
 
 
 def _unfit(path: Path) -> list[str]:

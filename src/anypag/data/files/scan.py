@@ -48,6 +48,8 @@ class Reading(NamedTuple):
 AS_USUAL = Reading()
 _FIRST_ROWS = 10_000  # how many first rows column types are inferred from
 _LONGEST_REASON = 300  # the most characters of a polars error that a message quotes
+SECONDS_TO_ANSWER = 5.0  # if the threads of polars take longer for a small task, they count as lost
+_process = os.getpid()  # the process where the threads of polars are known to answer
 FromFile = TypeVar("FromFile")
 
 
@@ -105,7 +107,7 @@ def sheets_in(path: Path) -> list[str]:
         return list(fastexcel.read_excel(path).sheet_names)
 
 
-def glance(path: Path, rows: int = 10_000, reading: Reading = AS_USUAL) -> polars.DataFrame:
+def glance(path: Path, rows: int, reading: Reading = AS_USUAL) -> polars.DataFrame:
     return made_from_file(path, lambda frame: frame.head(rows).filter(is_row(path)).collect(), reading)
 
 
@@ -119,7 +121,11 @@ def is_row(path: Path) -> polars.Expr:
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
     """Turns errors of polars and the file system into a `DataError` about this file."""
-    _require_readable(path)
+    if ending_of(path) not in ENDINGS:
+        wrong = f"The ending of a file says what it holds: {', '.join(ENDINGS)}; got {path.name!r}."
+        raise DataError(f"{wrong} Save it as one of these, or read it into a data frame first.")
+    if not path.is_file():
+        raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")
     require_threads()
     try:
         yield
@@ -132,20 +138,15 @@ def _reading(path: Path) -> Iterator[None]:
 def _scan_binary(path: Path, reading: Reading) -> polars.LazyFrame:
     whole = path.absolute()  # without this polars would expand a leading ~ to the home folder
     if ending_of(path) == ".xlsx":
-        return _read_excel(path, reading.sheet).lazy()
+        there, sheet = sheets_in(path), reading.sheet
+        if sheet is not None and sheet not in there:
+            raise DataError(absent("sheet", [sheet], there))
+        return polars.read_excel(path, sheet_name=sheet or there[0], engine="calamine").lazy()
     if ending_of(path) in LABELLED_ENDINGS:
         return read_labelled(path).lazy()
     if ending_of(path) == ".parquet":
         return polars.scan_parquet(whole, glob=False)
     return polars.scan_ipc(whole, glob=False)
-
-
-def _read_excel(path: Path, sheet: str | None) -> polars.DataFrame:
-    """A sheet of an Excel file, the first unless another is named."""
-    there = sheets_in(path)
-    if sheet is not None and sheet not in there:
-        raise DataError(absent("sheet", [sheet], there))
-    return polars.read_excel(path, sheet_name=sheet or there[0], engine="calamine")
 
 
 def _scan(
@@ -177,7 +178,7 @@ def _named(names: list[str], *, header: bool) -> list[str]:
 
 
 def _scan_text(path: Path, reading: Reading, rows: int | None) -> polars.LazyFrame:
-    """A text file as a lazy frame; column types are inferred from the first `rows` rows, or from all of them."""
+    """A text file as a lazy frame with numbers as floats and with gaps. `rows` as in `_scan`, but never 0."""
     gaps = list(dict.fromkeys((*reading.gaps, *(AMONG_NUMBERS if reading.gaps == MISSING_WORDS else ()))))
     found = _scan(path, reading, rows, gaps)
     schema = found.collect_schema()
@@ -207,18 +208,6 @@ def _with_gaps(frame: polars.LazyFrame, reading: Reading) -> polars.LazyFrame:
         polars.when(~numbers.cast(polars.Float64).is_in(codes)).then(numbers).name.keep(),
         polars.when(~narrow.cast(polars.Float64).is_in(in_float32)).then(narrow).name.keep(),
     )
-
-
-def _require_readable(path: Path) -> None:
-    if ending_of(path) not in ENDINGS:
-        wrong = f"The ending of a file says what it holds: {', '.join(ENDINGS)}; got {path.name!r}."
-        raise DataError(f"{wrong} Save it as one of these, or read it into a data frame first.")
-    if not path.is_file():
-        raise DataError(f"{path} is a folder, not a file." if path.is_dir() else f"There is no file {path}.")
-
-
-SECONDS_TO_ANSWER = 5.0  # if the threads of polars take longer for a small task, they count as lost
-_process = os.getpid()  # the process where the threads of polars are known to answer
 
 
 def require_threads() -> None:

@@ -75,14 +75,14 @@ class CountedTable(ThroughRows):
 
     @property
     def lacks(self) -> Mapping[Lacked, str]:
-        """What the repeated rows lack; and the rows, if there are too many for checks."""
+        """What the table lacks once its rows are repeated; also the rows, if they are too many to check one by one."""
         if self._is_plain or self.n * len(self.names) <= MOST_LOOKED_AT:
             return self._rows_lack
         return {**self._rows_lack, "rows": f"the counts stand for {self.n:,} rows, too many to check one by one"}
 
     @property
     def _rows_lack(self) -> Mapping[Lacked, str]:
-        """What the table lacks; their order too, unless all counts are 1."""
+        """What the table lacks; also the order of rows, unless all counts are 1."""
         no_order = "a table of counts has no order of rows"
         return self.table.lacks if self._is_plain else {"order": no_order, **self.table.lacks}
 

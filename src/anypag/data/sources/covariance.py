@@ -112,7 +112,12 @@ def covariance_moments(
         places = [there.index(name) for name in names]
         there, matrix = checked_column_names(names, len(places)), matrix[np.ix_(places, places)]
     _require_symmetric(there, matrix)
-    return _moments(there, matrix, _checked_rows(n))
+    if not (is_whole(n, LEAST_ROWS) and n <= MOST_ROWS):
+        raise DataError(
+            "A covariance matrix needs the number of rows it was computed from, a whole number from "
+            f"{LEAST_ROWS} to {MOST_ROWS:,}; got {n!r}."
+        )
+    return _moments(there, matrix, int(n))
 
 
 def _named(covariance: Any, reading: Reading) -> tuple[tuple[str, ...] | None, Floats]:
@@ -206,15 +211,6 @@ def _require_symmetric(names: Sequence[str], matrix: Floats) -> None:
             f"A covariance matrix must be symmetric; {names[i]!r} and {names[j]!r} have {matrix[i, j]:g} one way and "
             f"{matrix[j, i]:g} the other. Correct it, or leave one triangle empty."
         )
-
-
-def _checked_rows(n: Any) -> int:
-    if is_whole(n, LEAST_ROWS) and n <= MOST_ROWS:
-        return int(n)
-    raise DataError(
-        "A covariance matrix needs the number of rows it was computed from, a whole number from "
-        f"{LEAST_ROWS} to {MOST_ROWS:,}; got {n!r}."
-    )
 
 
 def _moments(names: tuple[str, ...], covariance: Floats, n: int) -> Moments:

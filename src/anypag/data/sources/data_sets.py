@@ -14,11 +14,11 @@ from anypag.data.sources.pooled import Pooled, beside, pooled, sets_of
 from anypag.data.table import Table, parts_of
 from anypag.errors import DataError, ParameterError, listed
 
-OTHER_ROWS = "These rows are not those of the search: they are taken as rows of the observed set."
+OTHER_ROWS = "These rows are not those of the search: they are taken as recorded without an intervention (observed)."
 
 
 class DataSets(NamedTuple):
-    """The data sets of a search, the observed one first."""
+    """The data sets of a search. The first, the observed one, has no intervention; others are compared with it."""
 
     names: tuple[str, ...]
     rows: tuple[int, ...]  # the number of rows of each set

@@ -33,6 +33,8 @@ from anypag.data.sources.protocol import Lacked, Levels, Others, Spread, Summary
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option, listed
 
+ColumnNumbers = tuple[int, ...]
+Piece = TypeVar("Piece")
 MOST_PULLED = 100_000_000  # the most numbers that are pulled from an engine if rows are needed (800 MB)
 MOST_GROUPED = 50_000_000  # the most numbers in a pulled table of counts (400 MB)
 MOST_LABELS = 10_000  # the most different texts of a column that are pulled
@@ -42,11 +44,11 @@ MOST_CELLS = 1_000_000  # sets of columns are merged up to this many combination
 
 @dataclass(frozen=True, eq=False)
 class EngineTable(ThroughRows):
-    """The columns of a table in an engine, with kinds set by the user or the test, and the findings so far."""
+    """The columns of a table in an engine, with kinds set by the user or the test."""
 
     engine: Engine
     given_kinds: Mapping[str, Kind] = field(default_factory=dict)
-    read: tuple[Finding, ...] = ()
+    read: tuple[Finding, ...] = ()  # nothing is found on opening the table
     _levels: dict[int, Levels] = field(default_factory=dict)
     _moments: dict[tuple[str, ...], Moments] = field(default_factory=dict)
 
@@ -106,7 +108,7 @@ class EngineTable(ThroughRows):
         if tuple(names) == self.names:
             return self
         given = {name: kind for name, kind in zip(self.names, self.kinds, strict=True) if name in names}
-        return EngineTable(self.engine.take(names), given, self.read)
+        return EngineTable(self.engine.take(names), given)
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> EngineTable:
         self._first_rows.with_kinds(kinds)  # raises if they are wrong
@@ -121,7 +123,7 @@ class EngineTable(ThroughRows):
     @cached_property
     def _complete(self) -> EngineTable:
         given = dict(zip(self.names, self.kinds, strict=True))
-        return EngineTable(self.engine.without_gaps(), given, self.read)
+        return EngineTable(self.engine.without_gaps(), given)
 
     def summary(self) -> Summary:
         """The summary. Extremes are NaN for text, or if a column has infinite values."""
@@ -192,12 +194,12 @@ class EngineTable(ThroughRows):
         if found is None:
             return None
         given = {name: kind for name, kind in self.given_kinds.items() if name in chosen}
-        return CountedTable.of(replace(found[0].with_kinds(given), read=self.read, lacks=self.lacks), found[1])
+        return CountedTable.of(replace(found[0].with_kinds(given), lacks=self.lacks), found[1])
 
     def rows(self) -> Table:
         self.require_few_rows()
         pulled = as_table(self.engine.frame.collect().to_native(), kinds=self.given_kinds)
-        return replace(pulled, read=self.read, lacks=self.lacks)
+        return replace(pulled, lacks=self.lacks)
 
     def require_few_rows(self) -> None:
         """Raises a `DataError` if there are too many rows to pull them."""
@@ -223,10 +225,6 @@ def _expressions(names: Sequence[str], levels: Sequence[Levels | None]) -> list[
     return made
 
 
-ColumnNumbers = tuple[int, ...]
-Piece = TypeVar("Piece")
-
-
 @dataclass(frozen=True, eq=False)
 class GroupedCounts:
     """The counts of levels in an engine's table, for some of its columns at a time."""
@@ -239,7 +237,7 @@ class GroupedCounts:
 
     @classmethod
     def of(cls, source: EngineTable, *, with_gaps: bool) -> GroupedCounts:
-        """The counts of a table in an engine; with `with_gaps` a gap is a level."""
+        """The counts of a table in an engine. If `with_gaps`, a gap counts as a level."""
         levels = (len(source.levels(i).values) + int(with_gaps) for i in range(len(source.names)))
         return cls(source, tuple(levels))
 

@@ -49,8 +49,8 @@ class Centres(NamedTuple):
 
 
 def _number(name: str) -> Any:
-    """A column of numbers as float64. The condition works around a bug of DuckDB (its issue 25521): it concludes that a
-    column has no NaN from statistics of a Parquet file, which do not cover NaN. A conditional column has no statistics.
+    """A column of numbers as float64. The condition works around a bug of DuckDB (its issue 25521): DuckDB trusts the
+    statistics of a Parquet file that a column has no NaN, but they do not cover NaN. A conditional column has none.
     """
     return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.Float64)).alias(name)
 
@@ -90,7 +90,7 @@ class Engine:
         return replace(self, names=tuple(names), is_text=is_text, frame=self.frame.select(*names))
 
     def gaps(self) -> tuple[Counts, Counts]:
-        """(p,) and (p,) how many missing, and how many infinite values each column has."""
+        """Two (p,) arrays: how many missing and how many infinite values each column has."""
         p, numbers = len(self.names), [i for i, text in enumerate(self.is_text) if not text]
         missing = [self._is_gap(i) for i in range(p)]
         endless = [(nw.col(self.names[i]).abs() == np.inf).fill_null(False) for i in numbers]

@@ -2,7 +2,7 @@
 
 Complete rows go into the sums in the same chunks as those of a table in memory (see `anypag.data.moments`), so that the
 file and the table give exactly the same numbers. Gaps, infinite values, extremes and levels are those of all rows. The
-kinds of columns of numbers, and all checks that need single rows, come from the first rows alone.
+kinds of columns of numbers are inferred from the first rows, and checks of single rows read only these.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class FileTable(ThroughRows):
 
     @property
     def n(self) -> int:
-        """The number of rows; of complete rows if rows with gaps are left out."""
+        """The number of rows, or only of those without gaps if `is_complete`."""
         summary = self._summary
         return summary.n_complete if self.is_complete else summary.n
 
@@ -170,7 +170,7 @@ class FileTable(ThroughRows):
         return Others(times, *(math.nan if end is None else end for end in ends))
 
     def _kept(self, frame: polars.LazyFrame) -> polars.LazyFrame:
-        """The rows of the file, without those that have gaps if they are left out; NaN is a gap."""
+        """The rows of the file, or only those without gaps if `is_complete`; NaN becomes a gap."""
         rows = frame.filter(is_row(self.path)).select(self.names).fill_nan(None)
         return rows.drop_nulls() if self.is_complete else rows
 
@@ -246,7 +246,7 @@ class _Totals:
 
 
 def _wider(ends: Floats, part: Floats) -> Floats:
-    """(2, p) the ends of columns, with the rows of `part` among the values."""
+    """(2, p) the smallest and the largest values of columns: the `ends` so far, widened by the rows of `part`."""
     if not len(part):
         return ends
     return np.stack([np.fmin(ends[0], np.fmin.reduce(part)), np.fmax(ends[1], np.fmax.reduce(part))])

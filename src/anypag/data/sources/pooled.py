@@ -25,9 +25,10 @@ MOST_SETS = 50  # the most values of a column that tells data sets apart
 
 @dataclass(frozen=True, eq=False)
 class Pooled(Table):
-    """The rows of several data sets, with their contexts: the result of `pooled`. `contexts` are the names of the added
-    columns, `targets` the known targets of each. `sets` names the data sets, the observed one first, and `of_set` has
-    the set of each row. `learn` and `bootstrap` add contexts and targets to the user's `anypag.Knowledge`.
+    """The rows of several data sets, with their contexts: the result of `pooled`, which explains `assumptions` and
+    `contexts_test`. `contexts`: the names of the added columns. `targets`: the known targets of each. `sets`: the names
+    of the data sets, the observed one first. `of_set`: (n,) the place in `sets` of each row's set. `learn` and
+    `bootstrap` add contexts and targets to the user's `anypag.Knowledge`.
     """
 
     contexts: tuple[str, ...] = ()
@@ -73,7 +74,7 @@ class Pooled(Table):
         return tuple(name for name in self.contexts if len(np.unique(values[:, self.names.index(name)])) == 1)
 
     def within_sets(self) -> Table:
-        """The table without contexts; from every number the mean of its column in its data set is subtracted."""
+        """The table without contexts, its continuous columns centred in each data set."""
         values, numbers = np.array(self.values), self.of_kind("continuous")
         for rows in (self.of_set == k for k in np.unique(self.of_set)):
             with warnings.catch_warnings():  # a column without values in a set has no mean there
@@ -146,8 +147,11 @@ def pooled(
     made = beside(system, design, of_set)
     if contexts_test not in get_args(ContextsTest):
         raise ParameterError(f"'contexts_test' must be 'all' or 'pairwise'; got {contexts_test!r}.")
-    acts_on = _checked_targets(targets or {}, design.names, system.names)
-    about: dict[str, Any] = {"contexts": design.names, "targets": acts_on, "sets": tuple(tables), "of_set": of_set}
+    acts_on = {name: (some,) if isinstance(some, str) else tuple(some) for name, some in (targets or {}).items()}
+    require_columns(acts_on, design.names, "context")
+    require_columns((name for some in acts_on.values() for name in some), system.names)
+    known = tuple((name, some) for name, some in acts_on.items() if some)
+    about: dict[str, Any] = {"contexts": design.names, "targets": known, "sets": tuple(tables), "of_set": of_set}
     made = made.with_findings([*left_out, *untold(design)])
     return Pooled(**parts_of(made), **about, assumptions=assumptions, contexts_test=contexts_test, by=by)
 
@@ -254,18 +258,8 @@ def beside(system: Table, design: Table, of_set: Counts) -> Table:
     )
 
 
-def _checked_targets(
-    targets: Mapping[str, str | Sequence[str]], contexts: tuple[str, ...], system: tuple[str, ...]
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The variables that each context is known to act on."""
-    found = {name: (named,) if isinstance(named, str) else tuple(named) for name, named in targets.items()}
-    require_columns(found, contexts, "context")
-    require_columns((name for named in found.values() for name in named), system)
-    return tuple((name, named) for name, named in found.items() if named)
-
-
 def comparable(table: Pooled, *contexts: str) -> Flags:
-    """(n,) rows whose other contexts are those of the observed set; all rows if one of `contexts` is constant there."""
+    """(n,) the rows with the observed values of other contexts; all rows if one of `contexts` is constant in those."""
     others = [table.names.index(name) for name in table.contexts if name not in contexts]
     first = table.values[np.argmax(table.of_set == 0), others]
     alike = (table.values[:, others] == first).all(axis=1)

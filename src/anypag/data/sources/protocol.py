@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 MOST_LOOKED_AT = 4_000_000  # the most numbers (32 MB) that are read from a file or an engine for checks of values
 Lacked = Literal["rows", "order", "values"]
-"""What a source may lack: rows to check one by one, the order in which they were recorded, all values."""
+"""What a source may lack: rows to check one by one, the order in which they were recorded, any values at all."""
 
 
 class Needs(NamedTuple):
     """What a test, an algorithm and the user's choices require of a table; the audit reports violations. `takes`: the
-    kind as which the test treats every column; "any" if it uses each column's own kind. `max_r`: the size of the
+    kind for which the test takes every column; "any" if it uses each column's own kind. `max_r`: the size of the
     largest condition set; None: all columns but two. `score`: whether the method scores graphs too. `sees_curves`:
     whether the test sees more than straight lines. `weighs`: whether the test can weight rows.
     """
@@ -40,8 +40,9 @@ class Needs(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """The number of rows, and of rows without a gap; for each column the numbers of missing and of infinite values, the
-    smallest and the largest value (NaN without values; for text, NaN or extremes of the codes).
+    """`n`: the number of rows. `n_complete`: how many have no gap. For each column: how many values are `missing`, how
+    many are `infinite`, the least (`low`) and the largest (`high`). These two are NaN without values; for text they are
+    NaN or extremes of the codes.
     """
 
     n: int
@@ -53,7 +54,7 @@ class Summary(NamedTuple):
 
 
 class Others(NamedTuple):
-    """How many rows have a given number in a column, and the smallest and the largest other number (NaN without)."""
+    """How many rows have a given number in a column, and the smallest and largest other number (NaN if none)."""
 
     times: int
     low: float
@@ -117,7 +118,7 @@ class Source(Protocol):
         """The rows without gaps."""
 
     def settled(self) -> Source:
-        """The source with kinds inferred from all rows, if that needs not too much memory."""
+        """The source with kinds inferred from all rows, if that does not need too much memory."""
 
     def normal_scores(self) -> Source:
         """The source with normal scores in place of the values of its continuous columns."""
@@ -131,7 +132,7 @@ class Source(Protocol):
         """The levels of a column."""
 
     def beside(self, i: int, value: float) -> Others:
-        """The rows with this number in a column, and what other numbers it has."""
+        """How many rows have this number in a column, and the range of its other numbers."""
 
     def sample(self) -> Table:
         """Rows for checks that need values: all rows, or the first ones; an empty table if the source has no rows."""
