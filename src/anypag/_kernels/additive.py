@@ -176,7 +176,7 @@ def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
 
 @njit(cache=True)
 def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
-    """Writes each lane's unexplained share of a response (2 if z determines it); counts tested columns kept."""
+    """Writes the share of a response that tested columns leave unexplained, 2 if z determines it; counts those kept."""
     for i in range(n_tested + 1):
         a = tested + i if i < n_tested else response
         for j in range(i, n_tested + 1):
@@ -247,7 +247,7 @@ def degree_of_set(rows, r, most):
 
 @njit(cache=True)
 def degree_of_tested(degree):
-    """How many functions are tested: at most `degree`, the number for a member of z, as z must be fitted closely."""
+    """How many functions are tested. Members of z have at least as many (`degree`): z must be fitted more closely."""
     return 3 if degree >= 5 else 2 if degree >= 3 else 1
 
 
@@ -325,7 +325,7 @@ def _rows_without_gaps(has_value, members, rows):
 
 @njit(cache=True)
 def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, places, nowhere):
-    """Writes z's columns from place 0, x's from ends[0], y's from ends[1], and `nowhere` elsewhere. Returns z's end."""
+    """Writes z's columns from place 0, x's from ends[0], y's from ends[1], else `nowhere`. Returns where z ends."""
     for k in range(ends[2]):
         places[k] = nowhere
     count = 0
@@ -344,7 +344,7 @@ def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, p
 
 @njit(cache=True)
 def _write_pairs(members, r, start, is_discrete, pair_start, which):
-    """Writes to `which` the numbers of all products of heads of two members of z; they are also rows of `cross`."""
+    """Writes to `which` the numbers of all products of heads of two members of z, which are their rows in `cross`."""
     count = 0
     for j in range(r):
         for k in range(j + 1, r):
@@ -414,7 +414,7 @@ def _fill_from_rows(columns, places, used, n_products, first, centred, block):
 
 @njit(cache=True)
 def _responses_left(block, lane, responded, asked, tolerance, scratch):
-    """`_left_by` for one lane. `responded`, `asked`: first place and number of responses and of tested columns."""
+    """`_left_by` for one lane. `responded`: first place and number of the responses; `asked`: of the tested columns."""
     (response, n_responses), (tested, n_tested) = responded, asked
     whole, room, places = scratch
     size = max(response + n_responses, tested + n_tested)

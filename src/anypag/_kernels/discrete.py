@@ -349,7 +349,7 @@ def _sort(columns):
 
 @njit(cache=True, nogil=True)
 def _sets_of(x, y, z):
-    """The columns of each query (b, r + 2), and the places of its x and y among these (b, 2); both ascend."""
+    """The columns of each query (b, r + 2), ascending, and the places of its x and y among these (b, 2), ascending."""
     sets, places = np.empty((len(x), z.shape[1] + 2), np.int32), np.zeros((len(x), 2), np.int32)
     for i in range(len(x)):
         members = sets[i]

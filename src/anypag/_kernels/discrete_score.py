@@ -27,6 +27,9 @@ LEVELS_AT = 1  # where the numbers of levels begin in `numbers`
 DENSE = 65536  # tables with more cells than this are counted by sorting
 SMALL = 64  # the term for a count below this is computed once for each table
 FORBIDDEN = 1e8  # an edge with a higher price is in no graph
+LEAST = 1e-12  # the least probability of a level
+TOO_SMALL = 1e-200  # smaller products are computed by logarithms
+BLOCK = 128  # rows that EM takes at once, so that loops over them are vectorised
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 COMPONENT = f"float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64)"
@@ -202,18 +205,10 @@ def removing(matrix, table, numbers, keys, values, v, parents, k, worth, room):
     score = _of_node(*data, v, nodes, k, room)
     for x in range(k):
         if np.isnan(worth[x]) and room[0] >= 0:
-            m = 0
-            for y in range(k):
-                if y != x:
-                    nodes[m] = parents[y]
-                    m += 1
+            for y in range(k - 1):
+                nodes[y] = parents[y + (y >= x)]
             worth[x] = _of_node(*data, v, nodes, k - 1, room)
     return score
-
-
-LEAST = 1e-12  # the least probability of a level
-TOO_SMALL = 1e-200  # smaller products are computed by logarithms
-BLOCK = 128  # rows that EM takes at once, so that loops over them are vectorised
 
 
 @njit(cache=True, nogil=True)

@@ -225,7 +225,9 @@ def _local_correlation(centred, width, count, correlation):
 
 @njit(cache=True, nogil=True)
 def _excess(values, rows):
-    """The excess (how far from normal; see `ci.data_test`) of a column, or of all level indicators but one, in rows."""
+    """The excess (how far from normal; see `ci.data_test`) of a variable in these rows. `values` has one row for a
+    column of numbers or of two levels, else one row of 0/1 indicators for each level but one.
+    """
     n, width, on_diagonal = float(len(rows)), 0.0, 0.0
     if len(values) == 1:
         largest = mean = second = fourth = 0.0
@@ -314,7 +316,9 @@ def _wilks(block, widths, tolerance, scratch):
 
 @njit(cache=True, nogil=True)
 def _take_out(block, k, rows, columns, tolerance):
-    """Sweeps column k out of rows k + 1 to `rows` - 1. Scales row k by 1 / √pivot, or by 0 if pivot < `tolerance`."""
+    """Regresses column k out of columns k + 1 to `rows` - 1, in the upper triangle. Scales row k by 1 / √(variance of
+    column k), or by 0 if that variance is below `tolerance`.
+    """
     scale = 1.0 / math.sqrt(block[k, k]) if block[k, k] >= tolerance else 0.0
     for j in range(k, columns):
         block[k, j] *= scale
@@ -329,7 +333,7 @@ def _trace(block, width_z, width_x, width_y, tolerance):
     end_x, end = width_z + width_x, width_z + width_x + width_y
     for k in range(width_z):
         _take_out(block, k, end, end, tolerance)
-    for k in range(width_z, end_x):  # out of later columns of x and the covariances with y, not out of y itself
+    for k in range(width_z, end_x):  # changes later columns of x and their covariances with y, but not y itself
         _take_out(block, k, end_x, end, tolerance)
     total = 0.0
     for k in range(end_x, end):
@@ -352,11 +356,11 @@ def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
 
     `blocks`: correlation (q, q); start (p + 1,): columns start[i]:start[i + 1] belong to variable i; values and
     has_value (q, n), with n = 0 if there are no gaps. With gaps, a column that is constant in the rows of a question
-    (a level that does not occur in them) is left out. χ² is used if both the product of the two excesses (see
-    `ci.data_test`) and the next term of Box's expansion are at most `nearly_normal`. `answers` are written: statistics
-    (b,), with Bartlett's correction; freedoms (b,), columns kept of x times columns kept of y, 0 if there are too few
-    rows; rows_used and excess (b,), which are only read if there are no gaps; widths (b, 3), columns kept of z, x
-    and y; traces (b,), Pillai's trace, only where χ² is not used.
+    (a level that does not occur in them) is left out. χ² counts as accurate if two numbers are at most
+    `nearly_normal`: the product of the two excesses (see `ci.data_test`), and the first term that χ² leaves out of
+    Box's expansion. `answers` are written: statistics (b,), with Bartlett's correction; freedoms (b,), columns kept of
+    x times columns kept of y, 0 if there are too few rows; rows_used and excess (b,), which the caller fills if there
+    are no gaps; widths (b, 3), columns kept of z, x and y; traces (b,), Pillai's trace, only where χ² is inaccurate.
     """
     correlation, start, values, has_value = blocks
     statistics, freedoms, rows_used, widths, excess, traces = answers
@@ -469,7 +473,9 @@ def _least_squares(s, arrow, b, omega):
 
 @njit(f"int64({_FLAGS}, int64, {_PLACES}, {_PLACES})", cache=True, nogil=True)
 def _district(spouse, v, of, members):
-    """Writes v's district (v and nodes that paths of `<->` join to it), ascending; `of` marks it. Returns its size."""
+    """Writes v's district (v and all nodes that paths of `<->` join to it) to `members`, ascending, and sets `of[j]` to
+    1 for each member j. Returns the number of members.
+    """
     members[0], of[v] = v, 1
     count, done = 1, 0
     while done < count:
@@ -591,7 +597,8 @@ def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
 @njit(f"boolean({_FLAGS}, {_MATRIX}, uint8[::1], {_MATRIX})", cache=True, nogil=True)
 def total_effects(arrow, b, is_set, effects):
     """Writes the total effect of each x on each y to `effects[x, y]`. Returns False if arrows form a cycle. `b[j, i]`
-    is the weight of i in the equation of j. Nodes in `is_set`, the causes of a joint effect, receive no effects.
+    is the weight of i in the equation of j. All nodes in `is_set` are set by the same intervention, so no other
+    node has an effect on them or through them.
     """
     n = len(b)
     waiting, order = np.zeros(n, np.int64), np.empty(n, np.int64)

@@ -27,36 +27,19 @@ import numpy as np
 from anypag._kernels.patience import njit, patient
 
 PARENT, SPOUSE, NEIGHBOUR = 1, 2, 3
-
-LEAST = 1e-9
-"""A column whose variance given others is smaller than this counts as determined by them."""
-
-LEAST_GAIN = 1e-9
-"""A parent is added only if the score rises by more than this."""
-
-NEVER = -np.inf
-"""The worth of a variable that cannot be added."""
-
-IMPOSSIBLE = -1e15
-"""The score of a component that cannot be fitted."""
-
-CLEAR = 1e-4
-"""No upper bound is computed if a column has less variance than this given others: rounding errors might matter."""
-
-SLACK, SLACK_OF_DEVIANCE = 1e-3, 1e-6
-"""A ceiling (upper bound) is raised by the first + half the rows · the second, against rounding errors."""
-
+LEAST = 1e-9  # a column whose variance given others is smaller than this counts as determined by them
+LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
+NEVER = -np.inf  # the worth of a variable that cannot be added
+IMPOSSIBLE = -1e15  # the score of a component that cannot be fitted
+CLEAR = 1e-4  # no upper bound is computed if a column has less variance than this given others: rounding might matter
+SLACK, SLACK_OF_DEVIANCE = 1e-3, 1e-6  # ceilings are raised by the first + half the rows · the second, for rounding
 UNKNOWN = -np.inf
-
-SCORE, CEILING, FIT, RISE = range(4)
-"""What is asked about a component; see `component`."""
-
+SCORE, CEILING, FIT, RISE = range(4)  # what is asked about a component; see `component`
 COUNT, INVERSE, WEIGHT, SLOPE, BEND, OWN, OTHER, FACTOR = range(8)
 """Rows of `fits[v]`. INVERSE, WEIGHT, SLOPE, BEND: the rows of node v in K = Ω⁻¹, K B, K B S and 2 K E K - K (see
 `ricf`). Of the component whose first member is v, COUNT: its number of parameters; OWN and OTHER: their i and p (see
 `_slope`); FACTOR and the rows after it: the Cholesky factor of the second derivatives of its deviance.
 """
-
 TIMES, MORE = 2.0, 1.0
 """The bound for the rise of the log-likelihood by an edge is estimate · TIMES + MORE; 3 of 70,000 edges exceeded it."""
 
@@ -101,13 +84,11 @@ def _spread(table, nodes, d, m, relation):
     k = 0
     for i in range(m):
         k += table[0, nodes[i] + 1] - table[0, nodes[i]]
-    columns = np.empty(k, np.int64)
-    owner = np.empty(k, np.int64)
+    columns, owner = np.empty(k, np.int64), np.empty(k, np.int64)
     c = 0
     for i in range(d):
         for column in range(table[0, nodes[i]], table[1, nodes[i]]):
-            columns[c] = column
-            owner[c] = i
+            columns[c], owner[c] = column, i
             c += 1
     k = c
     within = SPOUSE
@@ -119,8 +100,7 @@ def _spread(table, nodes, d, m, relation):
                 within = NEIGHBOUR
         if explains:
             for column in range(table[1 if j < d else 0, nodes[j]], table[0, nodes[j] + 1]):
-                columns[k] = column
-                owner[k] = j
+                columns[k], owner[k] = column, j
                 k += 1
     between = np.zeros((c, k), np.uint8)
     for a in range(c):
@@ -146,7 +126,7 @@ def _submatrix(matrix, columns):
 
 
 @njit(cache=True, nogil=True)
-def _regression(matrix, table, nodes, m, relation):
+def _regression(matrix, table, nodes, m):
     """log|S(v, parents)| - log|S(parents)|, the log of v's residual variance (its determinant, for several columns)."""
     size = table[1, nodes[0]] - table[0, nodes[0]]
     for j in range(1, m):
@@ -263,15 +243,9 @@ def ricf(s, d, relation, stop, b, inverse):
     (`residual`) are updated on the way.
     """
     m = len(s)
-    bs = np.empty((d, m))
-    residual = np.empty((d, d))
-    system = np.empty((m + d, m + d))
-    right = np.empty(m + d)
-    solution = np.empty(m + d)
-    parents = np.empty(m, np.int64)
-    spouses = np.empty(d, np.int64)
-    v = np.empty((d, d))
-    ve = np.empty((d, d))
+    bs, residual, v, ve = np.empty((d, m)), np.empty((d, d)), np.empty((d, d)), np.empty((d, d))
+    system, right, solution = np.empty((m + d, m + d)), np.empty(m + d), np.empty(m + d)
+    parents, spouses = np.empty(m, np.int64), np.empty(d, np.int64)
     log_det = 0.0
     for i in range(d):
         k = _of_kind(relation, i, m, PARENT, parents)
@@ -366,10 +340,7 @@ def ricf(s, d, relation, stop, b, inverse):
 def _undirected_deviance(s, relation, stop):
     """log|Σ| of the Gaussian graphical model with the edges `---`, fitted by one regression per node and sweep."""
     d = len(s)
-    sigma = s.copy()
-    system = np.empty((d, d))
-    beta = np.empty(d)
-    near = np.empty(d, np.int64)
+    sigma, system, beta, near = s.copy(), np.empty((d, d)), np.empty(d), np.empty(d, np.int64)
     before = value = 0.0
     for sweep in range(500):
         for j in range(d):
@@ -555,9 +526,8 @@ def _keep(matrix, nodes, d, m, relation, b, inverse, fits):
     for s in range(k):
         i, p = np.int64(fits[v, OWN, s]), np.int64(fits[v, OTHER, s])
         for t in range(s, k):
-            fits[v, FACTOR + s, t] = _curvature(
-                matrix, fits, i, p, np.int64(fits[v, OWN, t]), np.int64(fits[v, OTHER, t])
-            )
+            j, q = np.int64(fits[v, OWN, t]), np.int64(fits[v, OTHER, t])
+            fits[v, FACTOR + s, t] = _curvature(matrix, fits, i, p, j, q)
         for u in range(s):
             by = fits[v, FACTOR + u, s]
             for t in range(s, k):
@@ -608,7 +578,7 @@ def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits,
         return _rise(matrix, numbers, nodes, d, m, fits)
     cost, undirected = _cost(table, numbers, nodes, d, m, relation)
     if d == 1 and asked == SCORE:
-        return -numbers[0] * _regression(matrix, table, nodes, m, relation) - cost
+        return -numbers[0] * _regression(matrix, table, nodes, m) - cost
     columns, c, between = _spread(table, nodes, d, m, relation)
     part, stop = _submatrix(matrix, columns), numbers[3] / numbers[0]
     if asked == CEILING:
@@ -761,10 +731,8 @@ def _of_node(matrix, table, numbers, keys, values, nodes, m, room):
     for x in range(m):
         columns += table[0, nodes[x] + 1] - table[0, nodes[x]]
     room[0] -= columns * columns * (columns // 3 + 2) + 200
-    return (
-        -numbers[0] * _regression(matrix, table, nodes, m, relation)
-        - _cost(table, numbers, nodes, np.int64(1), m, relation)[0]
-    )
+    cost, _ = _cost(table, numbers, nodes, np.int64(1), m, relation)
+    return -numbers[0] * _regression(matrix, table, nodes, m) - cost
 
 
 @patient(signature=ADDING, nogil=True)
@@ -794,10 +762,7 @@ def removing_blocks(matrix, table, numbers, keys, values, v, parents, k, worth, 
     score = _of_node(*data, nodes, k + 1, room)
     for x in range(k):
         if np.isnan(worth[x]) and room[0] >= 0:
-            m = 1
-            for y in range(k):
-                if y != x:
-                    nodes[m] = parents[y]
-                    m += 1
-            worth[x] = _of_node(*data, nodes, m, room)
+            for y in range(k - 1):
+                nodes[1 + y] = parents[y + (y >= x)]
+            worth[x] = _of_node(*data, nodes, k, room)
     return score

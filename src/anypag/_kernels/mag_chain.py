@@ -162,28 +162,22 @@ def _key(v, other, kind):
 def put(graph, key, i, j, state):
     """Gives i–j a state. Updates `key`: key[v] sums the keys of all edges at v except those to its children."""
     old = _edge_state(graph, i, j)
-    if old == FORTH:
-        _drop(graph[PARENTS, j], i)
-        _drop(graph[CHILDREN, i], j)
-        key[j] -= _key(j, i, np.int64(PARENTS))
-    elif old == BACK:
-        _drop(graph[PARENTS, i], j)
-        _drop(graph[CHILDREN, j], i)
-        key[i] -= _key(i, j, np.int64(PARENTS))
+    if old == FORTH or old == BACK:
+        cause, effect = (i, j) if old == FORTH else (j, i)
+        _drop(graph[PARENTS, effect], cause)
+        _drop(graph[CHILDREN, cause], effect)
+        key[effect] -= _key(effect, cause, np.int64(PARENTS))
     elif old != NONE:
         kind = SPOUSES if old == BOTH else NEIGHBOURS
         _drop(graph[kind, i], j)
         _drop(graph[kind, j], i)
         key[i] -= _key(i, j, kind)
         key[j] -= _key(j, i, kind)
-    if state == FORTH:
-        _add(graph[PARENTS, j], i)
-        _add(graph[CHILDREN, i], j)
-        key[j] += _key(j, i, np.int64(PARENTS))
-    elif state == BACK:
-        _add(graph[PARENTS, i], j)
-        _add(graph[CHILDREN, j], i)
-        key[i] += _key(i, j, np.int64(PARENTS))
+    if state == FORTH or state == BACK:
+        cause, effect = (i, j) if state == FORTH else (j, i)
+        _add(graph[PARENTS, effect], cause)
+        _add(graph[CHILDREN, cause], effect)
+        key[effect] += _key(effect, cause, np.int64(PARENTS))
     elif state != NONE:
         kind = SPOUSES if state == BOTH else NEIGHBOURS
         _add(graph[kind, i], j)
@@ -254,13 +248,12 @@ def _walk(graph, i, within, seen, todo):
 def is_maximal(graph):
     """Is an ancestral graph maximal: are the ends of every inducing path adjacent?
 
-    Inner nodes of an inducing path are colliders on it and ancestors of an end. If the ends are not adjacent, there are
-    two or more. So each of them has a child, and a spouse that has a child (`inner`). From every i a walk over spouses
-    within `inner` finds the ends j to check.
+    Inner nodes of an inducing path are colliders on it and ancestors of an end. If the ends are not adjacent, it has
+    two or more inner nodes. So each of them has a child, and a spouse that has a child (`inner`). From every i a walk
+    over spouses within `inner` finds the ends j to check.
     """
     n, words = graph.shape[1], graph.shape[2]
-    inner = np.zeros(words, np.uint64)
-    parental = np.zeros(words, np.uint64)
+    inner, parental = np.zeros(words, np.uint64), np.zeros(words, np.uint64)
     for v in range(n):
         if _any(graph[CHILDREN, v]):
             _add(parental, v)
@@ -398,8 +391,7 @@ def _asked(score, graph, members, d, what, room):
     """The rounded score of a component (SCORE, FIT) or its ceiling (CEILING). The members are sorted first."""
     component, data, (_, _, fits, _) = score
     n, words = graph.shape[1], graph.shape[2]
-    nodes = np.empty(n, np.int64)
-    place = np.full(n, -1, np.int64)
+    nodes, place = np.empty(n, np.int64), np.full(n, -1, np.int64)
     for x in range(d):  # insertion sort: numpy's takes more than a second to compile
         at = x
         while at > 0 and nodes[at - 1] > members[x]:
@@ -529,9 +521,7 @@ def total(component, data, memory, terms, graph, parts, room):
     n = graph.shape[1]
     key = np.empty(n, np.uint64)
     _all_keys(graph, key)
-    stamp = np.full(n, -1, np.int64)
-    members = np.empty(n, np.int64)
-    count = np.empty(4, np.int64)
+    stamp, members, count = np.full(n, -1, np.int64), np.empty(n, np.int64), np.empty(4, np.int64)
     _count_edges(graph, count)
     parts[n] = _prior(terms, count)
     score = (component, data, memory)
@@ -637,16 +627,11 @@ def advance(
     _all_keys(graph, key)
     count, new_count = np.empty(4, np.int64), np.empty(4, np.int64)
     _count_edges(graph, count)
-    part = np.empty(n, np.int64)  # for each node the first member of its component, and the component's score
-    part_score = np.empty(n)
-    stamp = np.full(n, -1, np.int64)
-    now = np.int64(0)
-    members = np.empty(n, np.int64)
-    sets = np.empty((3, words), np.uint64)
-    touched = np.empty(3, np.int64)
+    part, part_score = np.empty(n, np.int64), np.empty(n)  # each node's component: its first member, its score
+    stamp, now, members = np.full(n, -1, np.int64), np.int64(0), np.empty(n, np.int64)
+    sets, touched = np.empty((3, words), np.uint64), np.empty(3, np.int64)
     scratch = np.empty(2, np.int64), np.empty((0, 0), np.uint8)
-    n_touched = 0
-    gain = 0.0
+    n_touched, gain = 0, 0.0
     score = (component, data, memory)
     nothing, one = np.int64(NONE), np.int64(1)  # not literals, for which numba would compile functions again
     for v in range(n):

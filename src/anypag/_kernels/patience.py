@@ -37,28 +37,21 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
 
-PATIENCE = 0.25
-"""In seconds, as are the next two. `ANYPAG_PATIENCE` in the environment overrides all three; 0: no plain Python."""
-BEFORE_NUMBA = 0.4
-LOADING = 0.004
-A_WHILE = 1.0
-"""Seconds of compiling after which a message tells the user that kernels are compiled."""
-SMALL = 40_000
-"""The most numbers in a table for plain Python: as many as a table of all pairs of 200 nodes has."""
-SHORT = 10_000
-"""The same limit for one-dimensional arrays."""
+PATIENCE, BEFORE_NUMBA, LOADING = 0.25, 0.4, 0.004
+"""Seconds of plain Python (see above). `ANYPAG_PATIENCE` in the environment overrides all three; 0: no plain Python."""
+A_WHILE = 1.0  # seconds of compiling after which a message tells the user that kernels are compiled
+SMALL = 40_000  # the most numbers in a table for plain Python: as many as a table of all pairs of 200 nodes has
+SHORT = 10_000  # the same limit for one-dimensional arrays
 EDGES = 2_000
-"""The same for kernels that go through the edges of a graph, each listed from both ends. With 50 nodes or more all but
-dense graphs have fewer: 112 nodes then take 0.5 s at first use, where compiling for them took 10 s."""
-FEW = 500
-"""The same for kernels with quadratic time, and for questions that take long."""
+"""The same for kernels that go through the edges of a graph, each listed from both ends. Graphs of up to 45 nodes never
+have more, sparse ones only if they are large: 112 nodes take 0.5 s as Python at first use; compiling took 10 s."""
+FEW = 500  # the same limit for kernels with quadratic time, and for questions that take long
 INNER = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Numba's options for kernels that only kernels call."""
 
 _names_of_files: dict[str, dict[str, Any]] = {}
 """For each file, the global names that its kernels see when they run as Python."""
-_spent = 0.0
-"""The seconds of CPU time that all kernels together have spent as plain Python."""
+_spent = 0.0  # the seconds of CPU time that all kernels together have spent as plain Python
 _ahead: dict[str, subprocess.Popen[bytes] | None] = {}
 """For each file that `compile_ahead` was called for: the process that compiles it; None if none was started."""
 

@@ -7,8 +7,8 @@ of the nodes, even if finite data make two rules disagree.
 
 A proposal is a row `(i, j, mark, a, b)`: this mark at j on i–j, and two nodes to name in its reason (-1: none). The
 neighbours of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all zero between calls; its bits
-say which marks have been proposed in this pass. `rows` has room for proposals of both new values at every mark, so it
-never overflows.
+say which marks have been proposed in this pass. `rows` has room for an arrowhead and a tail at every mark, so it never
+overflows.
 
 Rules that may take long run in turns, bounded by `room` (`anypag.threads`). `stand` is their position: the number of
 rows written so far, the edge to go on with (its index in `neighbour`), and any other state of the rule. It begins as
@@ -75,8 +75,9 @@ def _holds(members, slot, node):
 
 @patient(nogil=True)
 def slot_of(empty, start, other, row, a, b):
-    """The slot of a pair's separating set: its row in `members`, 0 for the empty set, -1 if no set is known. The nodes
-    b > a whose set with a is not empty are `other[start[a]:start[a + 1]]`, ascending; `row` has the slots of the sets.
+    """The slot of a pair's separating set: its row in `members`, 0 for the empty set, -1 if no set is known. `empty`
+    has a bit for each pair with the empty set. The nodes b > a whose set with a is not empty are
+    `other[start[a]:start[a + 1]]`, ascending; `row` has the slots of these sets.
     """
     low, high = min(a, b), max(a, b)
     left, right = start[low], start[low + 1]

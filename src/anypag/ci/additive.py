@@ -59,8 +59,7 @@ if TYPE_CHECKING:
 DEGREE = 5  # the most functions of a continuous member of a condition set
 DEGREE_OF_MANY_ROWS = 7  # the same limit from MANY_ROWS rows on
 MANY_ROWS = 2500
-MOST_WORK = 5e9
-"""Correlations of products are computed in advance if they take at most this many multiplications."""
+MOST_WORK = 5e9  # correlations of products are computed in advance if they take at most this many multiplications
 MOST_NUMBERS = 3e7  # up to this many correlations of products with columns are kept (a quarter of a gigabyte)
 PANEL = 512  # rows multiplied at once
 

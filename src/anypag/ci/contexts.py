@@ -7,7 +7,7 @@ may hide a change.
 
 If the contexts in a condition set determine a tested context, nothing of this context is left to test. Then the answer
 is "dependent", so that such a set separates the context from no variable. With contexts_test="pairwise" a context is
-tested in the rows in which all other contexts are as in the first data set, the observed one.
+tested in the rows in which all other contexts are as in the observed set (the first one, made without an experiment).
 """
 
 from __future__ import annotations

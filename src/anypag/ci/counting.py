@@ -5,9 +5,6 @@ strata, and so are the degrees of freedom: (levels of x in the stratum - 1) · (
 that does not occur in a stratum has no row or column in its table; a stratum with a single level of x or of y adds
 nothing. If no stratum adds anything, p = 1.
 
-For a batch, rows are counted only for a few larger sets of columns. Summing cells gives the tables of their subsets,
-and the table of three columns serves every pair of them given the third.
-
 A table of all combinations of levels is made only if it has at most min(4 · rows, 2²⁶) + 64 cells. With gaps the limit
 is four times as high, because a gap is one more level in the table; no answer reads the cells of gaps. If the table
 would be too large, only the strata or cells that occur are stored, so the number of rows bounds the memory.
@@ -43,7 +40,7 @@ MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps
 _TIMES_A_SET = 16  # a table that several queries share has at most this many times the cells of their largest own table
 _ROWS_PER_CELL = 4  # ... or, if that is more, a cell for every four rows; but never more cells than rows
 _PARTS_OF_A_ROW = 1000  # weights are rounded to whole thousandths of an effective row
-_LONG, _LONG_RUNS = 10_000, 4  # equal rows are counted once if there are so many rows, and so many for a distinct one
+_LONG, _LONG_RUNS = 10_000, 4  # equal rows are counted together from 10,000 rows on, if a row occurs 4 times on average
 NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
 Answers = tuple[Floats, npt.NDArray[Any], Counts]
 """Statistics (b,); their distribution under independence, as degrees of freedom (b,) or cumulants (b, 3); rows (b,)."""

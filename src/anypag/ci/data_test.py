@@ -5,8 +5,8 @@ permutations of the rows its mean is the same for all distributions of the colum
 blocks have a few extreme values (heavy tails, rare levels, columns of almost only zeros), one row with two extreme
 values decides, and χ² or F reject too often. Box and Watson (1962) give the exact variance: 1 + a · b times that for
 normal columns, where a and b are called the excesses of the two blocks. A beta distribution with this mean and variance
-gives a p-value besides that of χ² or F; the larger one counts. With a condition set, the excesses are still those of
-the columns, not of their residuals.
+gives a second p-value, and the larger one counts (`ci.additive` lowers the degrees of freedom of F instead). With a
+condition set, the excesses are still those of the columns, not of their residuals.
 """
 
 from __future__ import annotations

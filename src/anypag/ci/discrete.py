@@ -36,11 +36,8 @@ class PermutationChiSquared(CountTest):
     Args:
         data: any table, every column of which is taken as discrete; see `anypag.data.as_table`. In a table of counts
             (`anypag.counted`) the counts are weights; a table in an engine (DuckDB, Dask, ...) is counted there.
-        names: for an array, the names of its columns; otherwise, which columns to use.
-        missing: "error" (missing values raise an error), "drop" (rows with any are left out), "pairwise" (each test
-            leaves out the rows in which its own columns have gaps).
+        names, missing, max_r: as for `FisherZ`.
         singular: "error" (columns that repeat others raise an error), "keep" (they stay).
-        max_r: the size of the largest condition set of the search, if known; used only to warn of too few rows.
 
     >>> coins = np.random.default_rng(0).integers(0, 2, size=(500, 2))
     >>> test = PermutationChiSquared(np.column_stack([coins, coins.sum(axis=1)]), ["a", "b", "sum"])

@@ -75,7 +75,7 @@ def _takes_counts(choices: Choices, source: Source) -> bool:
 def resamples_of(
     test: CITest, source: Table | CountedTable | None, choices: Choices, *, by_sums: bool = True
 ) -> Resamples:
-    """Makes tests of resamples of the rows behind a test; ParameterError if there are none. `source` is None if
+    """Makes tests of resamples of the rows behind a test; ParameterError if it has no rows. `source` is None if
     the user gave a test instead of data. `by_sums=False` says that a wrapper changes the answers of the test
     (`ci.contexts`), so that the test must be bound to repeated rows.
     """

@@ -73,19 +73,18 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
     fits = choices.device == "cpu" or test.takes == "continuous"
     require(fits, "device", f"left out: {test.__name__} computes on the CPU", choices.device)
     if choices.transform != "none":
-        source = _scored(source if test.takes == "any" else source.with_kinds(dict.fromkeys(source.names, test.takes)))
+        source = source if test.takes == "any" else source.with_kinds(dict.fromkeys(source.names, test.takes))
+        require("continuous" in source.kinds, "transform", "left out: no column is continuous", "normal-scores")
+        source = source.normal_scores()
     told = partial(replace, choices, transform="none", names=None, kinds=None)
 
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[DataTest, Audit]:
         return _without_copies(given or _fitting(rest), rest, told(missing=missing, singular=singular))
 
-    bound, left_out = leaving_out(source, choices.missing, choices.singular, _spoken_of(choices, source.names), read)
+    spoken_of = choices.knowledge.spoken_of if choices.knowledge else ()  # in a statement, tiers excepted
+    needed = {*spelled_out(choices.kinds or {}, source.names), *spoken_of}  # columns that must not be left out
+    bound, left_out = leaving_out(source, choices.missing, choices.singular, needed, read)
     return bound.with_findings(left_out)
-
-
-def _spoken_of(choices: Choices, names: Sequence[str]) -> set[str]:
-    """The columns named in `kinds` or in a statement of knowledge, tiers excepted. They must not be left out."""
-    return {*spelled_out(choices.kinds or {}, names), *(choices.knowledge.spoken_of if choices.knowledge else ())}
 
 
 def _without_copies(test: type[DataTest], source: Source, choices: Choices) -> tuple[DataTest, Audit]:
@@ -107,12 +106,6 @@ def _fitting(source: Source) -> type[DataTest]:
     of_levels = "permutation" if weights_of(source) is None else "chisq"
     names = {"continuous": "fisherz", "any": "mixed", "discrete": of_levels}
     return class_of_test(names[common_kind(source.kinds)])
-
-
-def _scored(source: Source) -> Source:
-    """The source with normal scores in place of the values of its continuous columns."""
-    require("continuous" in source.kinds, "transform", "left out: no column is continuous", "normal-scores")
-    return source.normal_scores()
 
 
 def class_of_test(name: str) -> type[DataTest]:

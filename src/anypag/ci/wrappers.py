@@ -21,6 +21,11 @@ from anypag.ci.base import CITest, PValues, Queries, Wrapper, checked_pvalues, q
 from anypag.errors import AnypagError, CITestError
 from anypag.threads import slices
 
+Value = TypeVar("Value")
+SECONDS_PER_TASK = 0.25
+TASKS_PER_WORKER = 2
+LEAST_MAPPED = 1024  # worker processes of one machine share arrays of at least this many bytes instead of copying them
+
 
 class NoTestsLeft(BaseException):
     """The limit of `Counted` is reached. It ends a run as planned, so it is not an `Exception`."""
@@ -103,12 +108,6 @@ def n_oracle(test: CITest, n: int) -> CITest:
     return _UpTo(test, n)
 
 
-Value = TypeVar("Value")
-SECONDS_PER_TASK = 0.25
-TASKS_PER_WORKER = 2
-LEAST_MAPPED = 1024  # worker processes of one machine share arrays of at least this many bytes instead of copying them
-
-
 def workers_of(n_jobs: int | None) -> int:
     """How many workers joblib uses for `n_jobs`; None means one, unless the user imported joblib and configured it."""
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
@@ -155,11 +154,7 @@ def answer(sent: Any, queries: Queries) -> tuple[PValues, float]:
 
 
 class Dispatched(Wrapper):
-    """A test of one question at a time, whose questions are answered by workers.
-
-    `block` is how many questions to send at a time: two tasks for each worker, of about a quarter of a second each. It
-    is not more, because some questions may turn out to be unnecessary.
-    """
+    """A test of one question at a time, whose questions are answered by workers."""
 
     def __init__(self, test: CITest, n_jobs: int | None) -> None:
         super().__init__(test)
@@ -169,7 +164,7 @@ class Dispatched(Wrapper):
 
     @property
     def block(self) -> int:
-        """How many questions to send at a time."""
+        """How many questions to send at a time; not more, because some of them may turn out to be unnecessary."""
         return workers_of(self._n_jobs) * TASKS_PER_WORKER * self._per_task
 
     def pvalues(self, queries: Queries) -> PValues:
