@@ -32,6 +32,7 @@ from anypag.threads import Look, do_nothing
 
 FEWEST_TRIALS = 20  # the fewest trials of the exact closure; a trial looks for a graph that agrees with knowledge
 WORK = 100_000  # the limit on (trials of the exact closure) · (edges): a second or two of work
+NO_CLASS = "the graph that the data give is not the PAG of any MAG"
 
 
 def is_final(algorithm: Algorithm, last: StepInfo) -> bool:
@@ -46,9 +47,6 @@ class Base(NamedTuple):
     mag: Marks | None  # a MAG of the equivalence class; None if there is none, or if edges may still be removed
     reason: str  # why there is no such MAG
     colliders: Colliders | None  # decides which nodes are colliders; None if neither separating sets nor a MAG is there
-
-
-NO_CLASS = "the graph that the data give is not the PAG of any MAG"
 
 
 def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> Base:

@@ -39,7 +39,7 @@ class Inquiry:
         if self._are_known(queries):
             assert self.problem.marginals is not None
             return self.problem.marginals.p[queries.x, queries.y]
-        if self._workers is not None:  # `Dispatched` makes chunks for workers by the time that a question takes
+        if self._workers is not None:  # `Dispatched` sizes chunks for workers by the time that a question takes
             return self.problem.test.pvalues(self.problem.for_test(queries))
         return self.problem.pace.answers(self.problem.test.pvalues, self.problem.for_test(queries), self.tick_again)
 
@@ -51,7 +51,7 @@ class Inquiry:
 
     @property
     def passes(self) -> Passes | None:
-        """The test's `Passes`; None if it has none, if answers are changed, tests limited or repeats counted once."""
+        """The test's `Passes`; None if it has none, or wrappers change answers, limit tests or count repeats once."""
         test = self.problem.test
         form: Passes | None = getattr(with_its_answers(test), "passes", None)
         return None if test.distinct or test.limit is not None else form

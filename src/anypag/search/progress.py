@@ -11,6 +11,9 @@ import numpy as np
 from anypag.ci.base import PValues, Queries
 from anypag.markup import LONG, duration
 
+SECONDS_BETWEEN_TICKS = 0.1
+FIRST_CHUNK = 64  # questions in the first chunk, before it is known how long they take
+
 
 class Progress(NamedTuple):
     """How far a step is, for progress bars and budgets."""
@@ -52,10 +55,6 @@ Tick = Callable[[Progress], None]
 
 def no_tick(progress: Progress) -> None:
     """Do nothing."""
-
-
-SECONDS_BETWEEN_TICKS = 0.1
-FIRST_CHUNK = 64  # questions in the first chunk, before it is known how long they take
 
 
 class Pace:

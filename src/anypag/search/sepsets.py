@@ -93,11 +93,16 @@ class Sepsets:
             empty = np.array(empty)
             kernel.set_bits(empty, low, high, ~has_members)
         pairs, rows = np.concatenate([self.pairs, low * self.n + high]), np.concatenate([self.rows, rows])
-        pairs, rows = _merged(pairs, rows)
+        if not (pairs[1:] > pairs[:-1]).all():
+            order = np.argsort(pairs, kind="stable")
+            pairs, rows = pairs[order], rows[order]
+            is_last = np.diff(pairs, append=-1) != 0  # of equal pairs the last one stays
+            pairs, rows = pairs[is_last], rows[is_last]
         return type(self)(empty, pairs[rows > 0], rows[rows > 0], members)
 
     def including(self, given: Flags, asked: Callable[[Indices, Indices, Indices], Indices]) -> Self:
-        """Each set with its members among `given` (n,) replaced by the nodes that `asked(x, y, sets)` has for its pair.
+        """The sets, in which members among the nodes `given` (n,) are replaced by the nodes that `asked(x, y, sets)`
+        returns for each pair.
 
         >>> some = Sepsets.none(3).adding(np.array([0]), np.array([1]), np.empty((1, 0), np.int32))
         >>> some.including(np.array([False, False, True]), lambda x, y, z: np.array([[2]], np.int32)).get(0, 1)
@@ -115,16 +120,6 @@ class Sepsets:
         bits = np.full_like(self.empty, 255)
         kernel.clear_bits(bits, start, neighbour)
         return type(self)(bits, self.pairs[:0], self.rows[:0], self.members[:1, :0])
-
-
-def _merged(pairs: Counts, rows: Indices) -> tuple[Counts, Indices]:
-    """The pairs in ascending order, with their rows; of equal pairs the last one stays."""
-    if (pairs[1:] > pairs[:-1]).all():
-        return pairs, rows
-    order = np.argsort(pairs, kind="stable")
-    pairs, rows = pairs[order], rows[order]
-    is_last = np.diff(pairs, append=-1) != 0
-    return pairs[is_last], rows[is_last]
 
 
 def stacked(*sets: Indices) -> Indices:

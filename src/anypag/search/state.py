@@ -69,13 +69,13 @@ class State:
     """The kind of the next step, for algorithms that have several kinds."""
     done: bool = stored(Flag(), default=False)
     adjacency_marks: Marks | None = stored(marks_matrix(), default=None)
-    """FCI: the marks after the adjacency phase and R0, for Possible-D-Sep. FCI+: with arrowheads found in a round."""
+    """FCI: the marks after the adjacency phase and R0, for Possible-D-Sep. FCI+: `LinksState` explains them."""
     checked: Counts = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
     checked_paths: frozenset[tuple[int, ...]] = stored(PATHS, default=frozenset())
     """The discriminating paths whose check before R4 has been made."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
-    """(n, n) for tests of one pool of an edge at a time: `[a, b]` is the largest size tested for a–b in a's pool."""
+    """(n, n) if edges are tested by one pool at a time: `[a, b]` is the size up to which a's pool is tested for a–b."""
     asked: Keys | None = stored(KEYS, default=None)
     """The questions counted so far; None if a run counts repeated questions too, or if no question was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations, product
 from pathlib import Path
 
@@ -24,7 +25,14 @@ from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
 from anypag.search.by_scores.bayes import BayesState
 from anypag.search.by_scores.chain import marks_of
-from anypag.search.by_scores.hidden_columns import CompletedDAG, _merged, away_from, with_another, without_hidden
+from anypag.search.by_scores.hidden_columns import (
+    CompletedDAG,
+    _climbed,
+    _one_cause_less,
+    away_from,
+    with_another,
+    without_hidden,
+)
 from anypag.search.progress import Progress, no_tick
 from strategies import dags
 
@@ -255,7 +263,8 @@ def test_causes_are_merged_until_none_can_be() -> None:
     dag = LatentDAG(np.zeros((6, 6), bool), children, (2, 2, 2))
     score = LatentScore(discrete)
     begun = CompletedDAG(dag, score.of(dag), score.drawn(dag, None, [0]))
-    merged = _merged(begun, score, discrete, Facts.none(6), no_tick)
+    facts = Facts.none(6)
+    merged = _climbed(begun, partial(_one_cause_less, facts=facts), 0.0, score, discrete, facts, no_tick)
     assert [np.flatnonzero(row).tolist() for row in merged.dag.children] == [[1, 2, 3, 4]]
     assert merged.score == pytest.approx(score.of(merged.dag))
 

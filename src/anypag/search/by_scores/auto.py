@@ -113,11 +113,4 @@ def _scored(state: AutoState, problem: Problem, tick: Tick) -> BayesState:
     return bayes.started(of_class(type(state), bayes.init(problem), **kept), state.by_tests, problem, tick)
 
 
-ALGORITHM = Algorithm(
-    "auto",
-    METHODS["auto"],
-    init=init,
-    step=step,  # type: ignore[arg-type]
-    on_data=icd.ALGORITHM.on_data,
-    state=AutoState,
-)
+ALGORITHM = Algorithm("auto", METHODS["auto"], init, step, icd.ALGORITHM.on_data, AutoState)  # type: ignore[arg-type]

@@ -42,16 +42,7 @@ from anypag.scores.base import Score
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import HiddenLevels, LatentScore
 from anypag.search.algorithm import Algorithm
-from anypag.search.by_scores.boss import (
-    Rival,
-    free_dag,
-    info_of,
-    look_at,
-    orders_of,
-    settle_next,
-    with_marks,
-    with_orders,
-)
+from anypag.search.by_scores.boss import Rival, free_dag, info_of, look_at, orders_of, settle_next, with_orders
 from anypag.search.by_scores.chain import (
     ANY_STATE,
     CAUSE,
@@ -211,7 +202,7 @@ def step(state: BayesState, problem: Problem, tick: Tick = no_tick) -> tuple[Bay
 def compile_beside_orders(problem: Problem) -> None:
     """Starts processes that compile what comes after the orders."""
     compile_ahead("mag_chain")
-    if isinstance(problem.score_in_order, DiscreteScore):  # much of it comes after the chains: EM for hidden columns
+    if isinstance(problem.score_in_order, DiscreteScore):  # EM for hidden columns, which follows the chains
         compile_ahead("discrete_score")
 
 
@@ -285,7 +276,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 
 
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Cools from the next start. After the last one, with knowledge, finds the rival (the best graph without it)."""
+    """Cools from the next start. After the last one, if there is knowledge, finds the best graph without it (rival)."""
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walker = _next_cooled(state, problem, landscape, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)
@@ -365,20 +356,16 @@ def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
     landscape = state.landscape(problem)
     seeds = range(1000, 1000 + len(Effort.of(problem).temperatures))
     walkers = Walkers.of([Walker.at(state.best, landscape, seed) for seed in seeds])
-    cheaper = _for_effects(landscape, problem)
-    if cheaper is not None:
+    score = _score_for_effects(problem)
+    if score is not None:
+        cheaper = replace(landscape, score=score)
         chains = [Walker.at(state.best, cheaper, 1000 + seed) for seed in seeds]
         state = replace(state, for_effects=Walkers.of(chains))
     return _answered(replace(state, phase="sampling", walkers=walkers), problem)
 
 
-def _for_effects(landscape: Landscape, problem: Problem) -> Landscape | None:
-    """The landscape in which an edge costs less; None if no graphs are sampled for effects only."""
-    score = _score_for_effects(problem)
-    return None if score is None else replace(landscape, score=score)
-
-
 def _score_for_effects(problem: Problem) -> Score | None:
+    """The score in which an edge costs less; None if no graphs are sampled for effects only."""
     return problem.score_in_order.for_effects if problem.n <= MOST_NODES else None
 
 
@@ -421,8 +408,9 @@ def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterat
     if not len(state.for_effects.graph):
         return
     effort, sample, walkers = Effort.of(problem), state.sample, state.for_effects.each()
-    cheaper = _for_effects(state.landscape(problem), problem)
-    assert cheaper is not None, "chains for effects have a score"
+    score = _score_for_effects(problem)
+    assert score is not None, "chains for effects have a score"
+    cheaper = replace(state.landscape(problem), score=score)
     for turn in range(0 if sample.for_effects is None else len(sample.for_effects) // len(walkers), state.rounds):
         look = partial(tick, Progress(-1, "sampling for effects", turn, state.rounds, 0, asks=False))
         look()
@@ -517,14 +505,7 @@ def _answered(state: BayesState, problem: Problem) -> BayesState:
     """The state with the marks of the best answer so far."""
     from_counts = isinstance(problem.score, DiscreteScore)
     posterior = replace(state.posterior_of_nodes, from_counts=from_counts, facts=problem.facts)
-    return with_marks(state, posterior.marks)
+    return replace(state, marks=posterior.marks, earlier_edges=None)
 
 
-ALGORITHM = Algorithm(
-    "bayes",
-    METHODS["bayes"],
-    init=init,
-    step=step,  # type: ignore[arg-type]
-    on_data={"sepset": "largest-p", "max_sets": 1000},
-    state=BayesState,
-)
+ALGORITHM = Algorithm("bayes", METHODS["bayes"], init, step, icd.ALGORITHM.on_data, BayesState)  # type: ignore[arg-type]

@@ -22,14 +22,7 @@ from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.chain import Landscape, Walker, cooled, graph_of, marks_of
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.orders import Orders, first_orders, found, settle_ahead, swept, turned
-from anypag.search.by_scores.starting_graphs import (
-    agreeing,
-    agrees,
-    allowed_states,
-    tiers_of,
-    with_design,
-    without_selection,
-)
+from anypag.search.by_scores.starting_graphs import agreeing, allowed_states, tiers_of, with_design, without_selection
 from anypag.search.problem import Problem
 from anypag.search.progress import Progress, Tick, no_tick
 from anypag.search.state import AnyState, State, StepInfo, first_state, of_class
@@ -100,16 +93,16 @@ def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[Boss
 
 def _with_knowledge(state: BossState, problem: Problem, facts: Facts, tick: Tick) -> BossState:
     """The state with the best DAG that agrees with knowledge, improved by cooling, and with its `Rival`."""
-    best = _best_dag(state.orders, problem, tick)
-    if agrees(best, without_selection(facts)):
-        best = _improved(best, problem, without_selection(facts), tick)
+    best, known = _best_dag(state.orders, problem, tick), without_selection(facts)
+    if known.agree_with(best):
+        best = _improved(best, problem, known, tick)
     rival = Rival.of(free_dag(problem, tick), best, problem)
     return with_marks(replace(state, rival=rival), marks_of_class(best))
 
 
 def _improved(dag: Marks, problem: Problem, facts: Facts, tick: Tick) -> Marks:
     """The best DAG that agrees with knowledge, of those that a cooling chain meets. An order cannot express a required
-    cause or a forbidden edge, and the changes by which `best_marks` imposes them are seldom the best ones.
+    cause or a forbidden edge, and the changes by which `_best_dag` imposes them are seldom the best ones.
     """
     landscape = Landscape.of(problem.score_in_order, allowed=allowed_states(facts), facts=facts)
     landscape = replace(landscape, states=np.array([1, 2], np.uint8), largest=1)
@@ -161,14 +154,14 @@ def look_at(orders: Orders, tick: Tick) -> Look:
 
 
 def best_marks(orders: Orders, problem: Problem, tick: Tick) -> Marks:
-    """The PAG of the best DAG of the settled orders; if none has settled, of the DAG of the first order.
-
-    An order respects tiers; other statements (a required cause, a forbidden edge) are imposed by changing a few edges.
-    """
+    """The PAG of the best DAG of the orders (`_best_dag`)."""
     return marks_of_class(_best_dag(orders, problem, tick))
 
 
 def _best_dag(orders: Orders, problem: Problem, tick: Tick) -> Marks:
+    """The best DAG of the settled orders; if none has settled, the DAG of the first order. An order respects tiers;
+    other statements (a required cause, a forbidden edge) are imposed by changing a few edges.
+    """
     rows = np.flatnonzero(orders.settled) if orders.settled.any() else [0]
     done = replace(orders, order=orders.order[rows], settled=orders.settled[rows])
     dag = marks_of_arrows(found(done, problem.score_in_order, look_at(orders, tick))[0].parents)

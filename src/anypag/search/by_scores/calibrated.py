@@ -6,8 +6,8 @@ of an edge follows from its shares at temperature 1 and at all temperatures, and
 marks are right: a sampled tail is wrong far more often than a sampled circle. The weights were fitted by log loss on
 tables with known truth, made with even seeds; `docs/accuracy.md` has errors on odd seeds, and explains the tables. If
 the score uses counts, edges have a least and a largest probability, fitted by log loss on three-level tables and public
-networks. With nothing hidden, expected errors had to stay below 1.55 times actual errors (`benchmarks/grid.py`). Edges
-that knowledge settles keep their shares.
+networks. The fit had to keep expected errors below 1.55 times the actual errors on tables with nothing hidden
+(`benchmarks/grid.py`). Edges that knowledge settles keep their shares.
 """
 
 from __future__ import annotations
@@ -34,17 +34,8 @@ KEPT = 0.842  # counts, given an edge: the weight of mark shares at temperature 
 USUAL = {"o-o": 0.24, "o->": 0.10, "<-o": 0.10, "-->": 0.26, "<--": 0.26, "<->": 0.04}
 """Counts: how edges of true graphs are usually marked."""
 
-WORTH = {
-    "o-o": 1.0,
-    "o->": 0.6,
-    "<-o": 0.6,
-    "<->": 0.33,
-    "---": 0.17,
-    "-->": 0.12,
-    "<--": 0.12,
-    "o--": 0.065,
-    "--o": 0.065,
-}
+WORTH = {"o-o": 1.0, "o->": 0.6, "<-o": 0.6, "o--": 0.065, "--o": 0.065}
+WORTH |= {"<->": 0.33, "---": 0.17, "-->": 0.12, "<--": 0.12}
 """Correlations: the weight of sampled marks. It is (how often true graphs have an edge with these marks) / (how often
 sampled graphs have such an edge), divided by the same ratio for `o-o`. With few variables weights are nearer to 1
 (`worth_of`).

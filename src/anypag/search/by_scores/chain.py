@@ -37,7 +37,7 @@ LARGEST = 10
 
 HOTTEST, COLDEST = 1.6, 0.5
 """The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it and stays there."""
-STRIDE = 20  # steps per node between two samples; one step per ordered pair makes the same errors (benchmarks/tried.md)
+STRIDE = 20  # steps per node between two samples; one step per ordered pair gives no fewer errors (benchmarks/tried.md)
 LEAST_STEPS = 1000  # with fewer steps between samples (about a millisecond), all chains run in one thread
 
 
@@ -53,7 +53,7 @@ class Prior:
 
     @cache  # noqa: B019 - a prior is a few numbers, and lives as long as the program
     def terms(self, n: int) -> Floats:
-        """(4, pairs + 2) the log prior sums one entry of each row, at the number of edges, `-->`, `<->` and `---`."""
+        """(4, pairs + 2) terms of the log prior, a sum of four: `[k, m]` for m edges (k = 0), `-->`, `<->`, `---`."""
         k = np.arange(n * (n - 1) // 2 + 2)
         weights = (self.directed, self.both, self.undirected)
         log_gamma = np.vectorize(lgamma, otypes=[np.float64])
@@ -87,9 +87,9 @@ class Landscape:
     `score` has the variables in the order of the chain. `terms`: the prior; see `Prior.terms`. `states`: which of 1
     `-->`, 2 `<--`, 3 `<->`, 4 `---` an edge may have. `allowed` (n, n): bit s of [i, j] is set if the pair may have
     state s. `likely` (k, 2): ordered pairs that are tried more often; `is_likely` holds them as bits. `largest`: the
-    most members a component may have. `ancestral`: are all graphs MAGs? `design` (n, words): the `<->` between contexts
-    (variables that tell data sets apart), as bits. Every graph has these edges, but they do not count in its score,
-    because contexts are conditioned on. `free`: how many ordered pairs may change; None if all may.
+    most nodes that `<->` or `---` may join. `ancestral`: are all graphs MAGs? `design` (n, words): the `<->` between
+    contexts (variables that tell data sets apart), as bits. Every graph has these edges, but they do not count in its
+    score, because contexts are conditioned on. `free`: how many ordered pairs may change; None if all may.
     """
 
     score: Score
@@ -114,7 +114,6 @@ class Landscape:
         allowed: Marks | None = None,
         facts: Facts | None = None,
         selection: bool = True,
-        largest: int = LARGEST,
         ancestral: bool = True,
     ) -> Landscape:
         """The landscape of a score. `near`: the likely pairs. Chains must start at graphs that agree with `facts`."""
@@ -132,7 +131,7 @@ class Landscape:
             np.ascontiguousarray(np.argwhere(near), np.int32),
             bits_of(near),
             Known.nothing(n) if facts is None else Known.of(facts),
-            largest if score.hidden else 1,
+            LARGEST if score.hidden else 1,
             ancestral,
             bits_of(between) if between.any() else None,
         )

@@ -63,7 +63,7 @@ def _separated_by_parents(state: GfciState, dag: FoundDAG, inquiry: Inquiry) -> 
 
 
 def _parent_sets(dag: FoundDAG, is_joined: Flags) -> dict[int, list[tuple[int, int, list[int]]]]:
-    """Pairs without an edge, unless known to be joined, and the parents of the later node; by number of parents."""
+    """The pairs to be separated, each with the parents of its later node; grouped by the number of these parents."""
     above = ancestors(marks_of_arrows(dag.parents))
     sets: dict[int, list[tuple[int, int, list[int]]]] = {}
     for x, y in np.argwhere(np.triu(((dag.parents | dag.parents.T) == 0) & ~is_joined, 1)).tolist():

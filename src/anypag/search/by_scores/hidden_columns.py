@@ -11,7 +11,7 @@ with knowledge, and columns with more than 6 levels are never children of a hidd
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -42,6 +42,9 @@ ROUGH = 12  # the most sweeps of EM when proposals are compared
 ROUNDS = 4  # the most rounds of drawing levels and finding a DAG
 MOST_LEVELS = 3  # the most levels that are tried for a hidden cause
 
+Moves = Callable[[LatentDAG], Iterator[tuple[LatentDAG, list[int]]]]
+"""Yields changed graphs, in which the last hidden cause is new, and the old indices of the other causes."""
+
 
 @dataclass(frozen=True, eq=False)
 class CompletedDAG:
@@ -71,8 +74,9 @@ def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
 
 
 def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, facts: Facts, tick: Tick) -> CompletedDAG:
-    """The DAG with one more hidden cause; unchanged if none raises the score enough, or there are `MOST_CAUSES`. Then
-    levels are added and causes merged if the score rises. `tries` proposals are refined. `so_far` agrees with `facts`.
+    """The DAG with one more hidden cause; `so_far` if none raises the score enough, or if it has `MOST_CAUSES`. After
+    a new cause, levels are added and causes merged while the score rises. `tries` proposals are refined. `so_far` must
+    agree with `facts`.
     """
     if len(so_far.dag.n_levels) >= MOST_CAUSES:
         return so_far
@@ -88,7 +92,8 @@ def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, fact
     best = max(refined, key=lambda one: one.score, default=so_far)
     if best.score < so_far.score + CLEARLY:
         return so_far
-    return _merged(_wider(best, score, discrete, facts, tick), score, discrete, facts, tick)
+    best = _climbed(best, _one_level_more, CLEARLY, score, discrete, facts, tick)
+    return _climbed(best, partial(_one_cause_less, facts=facts), 0.0, score, discrete, facts, tick)
 
 
 def _look(n_causes: int, tick: Tick) -> Look:
@@ -184,7 +189,7 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
 
 
 def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
-    """The DAG with these children of hidden causes. Of edges among the last cause's children only known ones stay."""
+    """The DAG with these children of hidden causes. Among the last cause's children only known edges stay."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
     parents[np.ix_(members, members)] &= (facts.causes | facts.joined)[np.ix_(members, members)]
@@ -273,13 +278,15 @@ def _orders(dag: LatentDAG, facts: Facts) -> Orders:
     return Orders(row[np.argsort(tier[row], kind="stable")][None], np.zeros(1, np.bool_), tier)
 
 
-def _wider(found: CompletedDAG, score: LatentScore, discrete: DiscreteScore, facts: Facts, tick: Tick) -> CompletedDAG:
-    """The DAG with further levels for hidden causes, one at a time, as long as the score rises enough."""
-    for dag, others in _one_level_more(found.dag):
-        wider = _refined(_completed(dag, found.hidden[others], discrete, tick), score, discrete, facts, tick)
-        if wider.score > found.score + CLEARLY:
-            return _wider(wider, score, discrete, facts, tick)
-    return found
+def _climbed(
+    best: CompletedDAG, moves: Moves, gain: float, score: LatentScore, discrete: DiscreteScore, facts: Facts, tick: Tick
+) -> CompletedDAG:
+    """The DAG after changes of hidden causes, one at a time, each of which raises the score by more than `gain`."""
+    for dag, others in moves(best.dag):
+        changed = _refined(_completed(dag, best.hidden[others], discrete, tick), score, discrete, facts, tick)
+        if changed.score > best.score + gain:
+            return _climbed(changed, moves, gain, score, discrete, facts, tick)
+    return best
 
 
 def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
@@ -291,17 +298,8 @@ def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
             yield replace(wider, n_levels=(*wider.n_levels[:-1], size + 1)), others
 
 
-def _merged(found: CompletedDAG, score: LatentScore, discrete: DiscreteScore, facts: Facts, tick: Tick) -> CompletedDAG:
-    """The DAG with one cause instead of two that share children, as long as the score rises at all."""
-    for dag, others in _one_cause_less(found.dag, facts):
-        fewer = _refined(_completed(dag, found.hidden[others], discrete, tick), score, discrete, facts, tick)
-        if fewer.score > found.score:
-            return _merged(fewer, score, discrete, facts, tick)
-    return found
-
-
 def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs with two causes that share children merged into one, which comes last; and old indices of the others."""
+    """Graphs in which two causes that share children are merged into one, the last; and old indices of the others."""
     for a, b in combinations(range(len(dag.n_levels)), 2):
         if (dag.children[a] & dag.children[b]).any():
             others = [h for h in range(len(dag.n_levels)) if h not in (a, b)]

@@ -50,13 +50,13 @@ class FoundDAG(NamedTuple):
     parents: Marks
 
 
-def first_orders(n: int, starts: int, *, tier: npt.ArrayLike | None = None, seed: int = 7) -> Orders:
+def first_orders(n: int, starts: int, *, tier: npt.ArrayLike | None = None) -> Orders:
     """The orders to start from.
 
     >>> first_orders(3, 2).order.tolist()
     [[0, 1, 2], [2, 1, 0]]
     """
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(7)
     given = [np.arange(n), np.arange(n)[::-1], *(random.permutation(n) for _ in range(starts - 2))]
     tiers = np.zeros(n, np.int64) if tier is None else np.asarray(tier, np.int64)
     rows = [row[np.argsort(tiers[row], kind="stable")] for row in given[:starts]]
@@ -104,7 +104,7 @@ def _key(order: Order, tier: Order) -> bytes:
 
 
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders, row `at` new: the best earlier row, with a few random edges of its DAG reversed (seed `at`)."""
+    """The orders with a new row `at`: the best earlier row, after random edges of its DAG (seed `at`) are reversed."""
     dags = [_dag_of(row, score, look) for row in orders.order[:at]]
     best = max(range(at), key=lambda k: (round(dags[k].score, 6), -k))
     edges = np.argwhere(dags[best].parents == 1)

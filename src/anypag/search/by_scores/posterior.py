@@ -202,8 +202,8 @@ class Posterior:
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
         """Two (n, n) shares of the graphs sampled at all temperatures: those with i a cause of j in every member of the
-        class, and those with i a cause of j in no member. Other graphs count in neither: only the prior tells members
-        of a class apart. With `selection`, a node without arrowheads is no sure cause: it may cause selection instead.
+        class, and those with i a cause of j in no member. Other graphs count in neither, because the data cannot tell
+        members of a class apart. With `selection`, a node without arrowheads is no sure cause: it may cause selection.
         """
         size = (len(self.names),) * 2
         known = Facts.none(len(self.names)) if self.facts is None else self.facts

@@ -2,10 +2,10 @@
 
 The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. Hidden columns that the
 search found are part of the DAG, with levels drawn for each row; only measured columns are compared. For every pair of
-them, statistics of their joint distribution are compared: for discrete columns 2 n times their mutual information,
-and correlations of level numbers; else correlations of columns, squares and third powers. If more than 5 % of the pairs
-differ (`results.probabilities.MOST_OFF`), that model does not fit the table, and its probabilities mean nothing. The
-check does not see hidden causes that leave no trace in pairs, so a model that passes may still be wrong.
+them, statistics of their joint distribution are compared: for two discrete columns 2 n times their mutual information,
+and the correlation of level numbers; for others correlations of columns, squares and third powers. If more than 5 % of
+the pairs differ (`results.probabilities.MOST_OFF`), the model does not fit the table, and its probabilities mean
+nothing. Hidden causes that leave no trace in pairs are not seen, so a model that passes may still be wrong.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
-    """(p, p) how many standard errors two columns are off, in mutual information or correlation: the larger number."""
+    """(p, p) by how many standard errors two columns differ from drawn tables, in mutual information or in correlation;
+    the larger number counts.
+    """
     levels = levels[:, :: _step(levels.shape[1])]
     tables = [_drawn_levels(levels, parents, rng) for rng in _generators(levels.T)]
     middle = np.mean([_information(table) for table in tables], axis=0)
@@ -57,7 +59,7 @@ def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
 
 
 def _drawn_levels(levels: LevelRows, parents: Flags, rng: np.random.Generator) -> LevelRows:
-    """A table drawn from the DAG. A cell is copied from a random row with the same parent levels, else any row."""
+    """A table drawn from the DAG. A cell is copied from a random row with its parent levels, else from any row."""
     drawn = np.empty_like(levels)
     for v in _causes_first(parents):
         given = parents[:, v]
@@ -119,7 +121,7 @@ def off_in_columns(
 
 
 def _drawn_columns(values: Floats, sizes: Counts, parents: Flags, fixed: Flags, functions: bool) -> list[Floats]:
-    """Tables from the DAG. Numbers: prediction plus random residual. Levels: those of rows with similar predictions."""
+    """Drawn tables: numbers are predictions plus random residuals, levels those of rows with similar predictions."""
     n, generators = len(values), list(_generators(values))
     tables = [values.copy() for _ in generators]
     for v in (v for v in _causes_first(parents) if not fixed[v]):

@@ -25,12 +25,13 @@ NUMBERS = {symbol: number for number, symbol in STATES.items()}
 MOSTLY = 0.5  # a change is reported if at least this share of the graphs with the given state of a pair have it
 CLEARLY = 0.25  # how much larger that share must be than among the graphs with the answer's state of the pair
 MOST_CHANGES = 2  # the most changes that are reported
+MOST_NODES = 200  # graphs with more nodes are not kept: 400 of them would take more than 8 MB
 
 PairStates = npt.NDArray[np.uint8]
 
 
 class PairChange(NamedTuple):
-    """A change of `pair` in graphs where another pair changes: its new `state`, and the `share` of them with it."""
+    """A change of `pair` in graphs where another pair changes: `pair` has the new `state` in this `share` of them."""
 
     pair: int
     state: int
@@ -81,9 +82,6 @@ def state_shares(states: PairStates, counts: Counts, which: Flags | slice = slic
     found[NUMBERS[""]] = times.sum() - found.sum(axis=0)
     shares: Floats = found / max(1, times.sum())
     return shares
-
-
-MOST_NODES = 200  # graphs with more nodes are not kept: 400 of them would take more than 8 MB
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ required cause), and as many edges of a given graph as agree. On finite data a s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -23,8 +22,7 @@ from anypag.search.by_scores.orders import Order
 
 Ends = tuple[int, int]  # the marks at j and at i of an edge i–j
 
-FORTH, BACK, BOTH, FLAT = (2, 3), (3, 2), (2, 2), (3, 3)
-_NUMBER = {FORTH: 1, BACK: 2, BOTH: 3, FLAT: 4}
+EDGE_ENDS = FORTH, BACK, BOTH, FLAT = (2, 3), (3, 2), (2, 2), (3, 3)  # states 1 to 4 of `allowed_states`
 
 
 def tiers_of(facts: Facts) -> Order:
@@ -72,15 +70,15 @@ def with_design(marks: Marks, facts: Facts) -> Marks:
 
 def needs_mags(facts: Facts) -> bool:
     """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? A path
-    diagram may lack edges and `<->` that its MAG has (but no `<->` with a context, because nothing acts on contexts).
+    diagram may lack edges and `<->` that its MAG has (never a `<->` with a context: nothing acts on contexts).
     """
     others = ~facts.design
     return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))
 
 
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
-    """A graph that agrees with `facts` and keeps edges of `marks`, or None. `hidden`: `<->` and `---` are possible
-    between all nodes, otherwise only `<->` between contexts.
+    """A graph that agrees with `facts` and keeps edges of `marks`, or None if none was found. With `hidden`, any two
+    nodes may be joined by `<->` or `---`; without, only contexts may, and only by `<->`.
     """
     allowed = allowed_states(facts)
     others = replace(facts, causes=np.zeros_like(facts.causes))  # required causes may follow from edges added later
@@ -92,11 +90,15 @@ def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
 
 
 def _with_edges(found: Marks, marks: Marks, facts: Facts, allowed: Marks, *, hidden: bool) -> Marks:
-    """The graph with further edges that agree: first edges known to exist, then those of the graph `marks`."""
-    for i, j in _pairs(marks, facts):
+    """The graph with further edges that agree: first edges known to exist, then those of the graph `marks`. A pair gets
+    its own state in `marks` if that agrees, else another: `-->` before `<->`, because large districts have no score.
+    """
+    tables = facts.joined, (marks != Mark.NONE) & ~facts.joined
+    for i, j in (pair for table in tables for pair in np.argwhere(np.triu(table, 1)).tolist()):
         if found[i, j] == Mark.NONE:
-            own, is_design = (int(marks[i, j]), int(marks[j, i])), bool(facts.design[i] and facts.design[j])
-            found = _joined(found, (i, j), _tried(own, hidden=hidden or is_design), facts, allowed)
+            states = EDGE_ENDS if hidden or (facts.design[i] and facts.design[j]) else (FORTH, BACK)
+            own_first = sorted(states, key=lambda state: state != (marks[i, j], marks[j, i]))
+            found = _joined(found, (i, j), own_first, facts, allowed)
     return found
 
 
@@ -104,7 +106,8 @@ def _joined(marks: Marks, pair: tuple[int, int], states: list[Ends], facts: Fact
     """The graph with the pair in the first of these states that agrees; unchanged if none does."""
     for state in states:
         trial = _with(marks, *pair, state)
-        if allowed[pair] >> _NUMBER[state] & 1 and is_diagram(trial) and facts.disagreement(trial) is None:
+        is_allowed = allowed[pair] >> (1 + EDGE_ENDS.index(state)) & 1
+        if is_allowed and is_diagram(trial) and facts.disagreement(trial) is None:
             return trial
     return marks
 
@@ -127,18 +130,6 @@ def _with_causes(marks: Marks, facts: Facts, allowed: Marks) -> Marks | None:
         for i, j in pairwise(way):
             marks = _with(marks, i, j, FORTH)
     return marks
-
-
-def _pairs(marks: Marks, facts: Facts) -> Iterator[tuple[int, int]]:
-    """Pairs that are known to be joined, then those joined by `marks`."""
-    for table in (facts.joined, (marks != Mark.NONE) & ~facts.joined):
-        yield from ((int(i), int(j)) for i, j in np.argwhere(np.triu(table, 1)))
-
-
-def _tried(own: Ends, *, hidden: bool) -> list[Ends]:
-    """The states to try: the pair's own, then the others, `-->` before `<->`, because large districts have no score."""
-    states = [FORTH, BACK, BOTH, FLAT] if hidden else [FORTH, BACK]
-    return sorted(states, key=lambda state: state != own)
 
 
 def is_diagram(marks: Marks) -> bool:
@@ -182,7 +173,7 @@ def _nearest_states(pag: Marks, i: int, j: int) -> list[Ends]:
     def misfit(state: Ends) -> int:
         return sum(want not in (Mark.CIRCLE, have) for want, have in zip((pag[i, j], pag[j, i]), state, strict=True))
 
-    return sorted([FORTH, BACK, BOTH, FLAT], key=misfit)
+    return sorted(EDGE_ENDS, key=misfit)
 
 
 def ancestors(marks: Marks) -> Flags:

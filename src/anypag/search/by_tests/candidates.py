@@ -26,7 +26,10 @@ from anypag.search.problem import Problem
 from anypag.search.state import Anteriors, State
 from anypag.threads import Look, do_nothing, in_turns
 
-NO_ANTERIORS: Anteriors = (np.empty(0, np.int32), np.empty((0, 0), np.uint64))  # where pools are never narrowed
+NO_ANTERIORS: Anteriors = (np.empty(0, np.int32), np.empty((0, 0), np.uint64))  # used if pools are never narrowed
+
+Lists = tuple[Any, ...]
+Needed = Callable[[Counts, Queries], Flags]  # (edge of each question, questions) -> which of them are worth a test
 
 
 class Pools(NamedTuple):
@@ -43,7 +46,6 @@ class Pools(NamedTuple):
         return is_large[:, 0].astype(np.int64) + is_large[:, 1]
 
 
-Lists = tuple[Any, ...]
 PoolsOfEdges = Callable[[Indices, Indices], Pools]
 
 
@@ -62,8 +64,8 @@ def no_pools(x: Indices, y: Indices) -> Pools:
 
 
 def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: PDSep, look: Look = do_nothing) -> Pools:
-    """The pools of ICD: PDSep_r, the nodes on PDS-walks of length ≤ r that lie on a path between x and y. Nodes known
-    to cause neither x nor y nor selection are left out.
+    """The pools of ICD: PDSep_r, the nodes that PDS-walks of at most r edges reach, if they lie on a path between x
+    and y. Nodes known to cause neither x nor y nor selection are left out.
     """
     if walks.r == 0:
         return no_pools(x, y)
@@ -82,7 +84,7 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
 
 
 def _lists_in_turns(make: Callable[[int, Counts], Lists], n: int, per_item: int, look: Look) -> Lists:
-    """The lists of n items, `per_item` each. `make(done, room)` returns starts and lists of items from `done` on."""
+    """The lists of n items, `per_item` lists each; `make(done, room)` makes those of the next items, from `done` on."""
     parts, done = list[Lists](), 0
 
     def make_some(room: Counts) -> bool:
@@ -136,9 +138,6 @@ def places_of(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp
     """The position of each edge x–y in the edge lists (these ascend, so all edges can be searched at once)."""
     n = np.int64(len(skeleton.start) - 1)
     return np.searchsorted(skeleton.node * n + skeleton.neighbour, x * n + y)
-
-
-Needed = Callable[[Counts, Queries], Flags]  # (edge of each question, questions) -> which of them are worth a test
 
 
 class Candidates:

@@ -23,6 +23,10 @@ from anypag.search.problem import Problem
 from anypag.search.state import PairTests, State
 from anypag.threads import Look
 
+Orient = Callable[[State, SepsetColliders, Problem, Look], Orientation]
+"""Returns all marks that follow from the edges of a state and their colliders."""
+Checked = tuple[State, bool]  # the state after checks, and whether they removed an edge
+
 
 class CheckedColliders(SepsetColliders):
     """Colliders from separating sets, with the check before R4, which tests the edges of a path. `state` records these
@@ -43,10 +47,6 @@ class CheckedColliders(SepsetColliders):
         return (known[:0], is_in_set[:0]) if self.has_removed else (known, is_in_set)
 
 
-Orient = Callable[[State, SepsetColliders, Problem, Look], Orientation]
-"""Returns all marks that follow from the edges of a state and their colliders."""
-
-
 def check_and_orient(state: State, inquiry: Inquiry, orient: Orient = orientation_of) -> State:
     """Check the edges that R0 and R4 rely on, remove the separated ones, and orient; repeat until none is removed."""
     while True:
@@ -59,8 +59,8 @@ def check_and_orient(state: State, inquiry: Inquiry, orient: Orient = orientatio
                 return state.with_orientation(orientation)
 
 
-def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
-    """The checks before R0 that are still to be made: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
+def _check_triples(state: State, inquiry: Inquiry) -> Checked:
+    """Make the checks before R0 that are left: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
     skeleton, sets = state.skeleton, state.sepsets
     lowest = inquiry.problem.smallest_set
     if lowest > 0 and len(sets.members) == 1:  # row 0, the empty set, is the only one
@@ -80,8 +80,8 @@ def _check_triples(state: State, inquiry: Inquiry) -> tuple[State, bool]:
     return _remove(state, PairTests(x, y, z, inquiry.ask_padded(x, y, z, "checks")), inquiry)
 
 
-def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inquiry) -> tuple[State, bool]:
-    """The check before R4: test neighbours on a path <D, ..., C> given every subset of sepset(D, C) without them."""
+def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inquiry) -> Checked:
+    """Make the checks before R4: test neighbours on a path <D, ..., C> given subsets of sepset(D, C) without them."""
     facts = inquiry.problem.facts
     questions = dict.fromkeys(
         (u, v, z)
@@ -104,7 +104,7 @@ def _subsets(sepset: tuple[int, ...], without: tuple[int, int]) -> list[tuple[in
     return [z for size in range(len(members) + 1) for z in combinations(members, size)]
 
 
-def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> tuple[State, bool]:
+def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> Checked:
     """Remove the edges of independent pairs. Of a pair's smallest sets, the one with the largest p is kept."""
     state = state.keeping(tested.x, tested.y, tested.p)
     found = tested.take(tested.p > inquiry.alpha)

@@ -65,7 +65,7 @@ def pools_of_adjacency_graph(state: State, problem: Problem, look: Look = do_not
 
 
 def step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One size of condition sets in one phase; the last step also orients."""
+    """Tries one size of condition sets in one phase; the last step also orients."""
     inquiry = Inquiry(problem, state.r + 1, tick, state)
     is_adjacency = state.phase == "iteration"
     name, pools_of = ("adjacency", neighbour_pools) if is_adjacency else ("possible-d-sep", pools_of_adjacency_graph)
@@ -102,10 +102,9 @@ def warn_of_cost(state: State, problem: Problem, look: Look = do_nothing) -> Non
     tests, rate = most_tests(state, problem, look), problem.pace.per_second
     if rate is None or tests / rate < LONG:
         return
-    largest = last_dsep_r(problem)
     ways = [
         *(() if problem.choices.possible_dsep == "on-paths" else ("possible_dsep='on-paths' (only sets on paths)",)),
-        f"a smaller dsep_max_r than {largest} (smaller sets)",
+        f"a smaller dsep_max_r than {last_dsep_r(problem)} (smaller sets)",
         "time_budget, max_tests or Ctrl-C (the result is the graph so far)",
         "method='icd', which needs no such phase",
     ]
@@ -132,7 +131,7 @@ def anytime_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[
 
 
 def rfci_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """One size of condition sets in the adjacency phase; after the last, checked orientation."""
+    """Tries one size of condition sets in the adjacency phase; the last step also orients, with checks."""
     inquiry = Inquiry(problem, state.r + 1, tick, state)
     after, n_open = remove_separated(state, inquiry, inquiry.r, neighbour_pools)
     if n_open and inquiry.r < problem.last_r:

@@ -73,11 +73,6 @@ class LinksState(State):
         rows = stacked(self.separated, np.column_stack([test.x, test.y, test.z]))
         return replace(self, separated=rows, separated_p=np.append(self.separated_p, test.p))
 
-    def at_next_round(self) -> Self:
-        """The state before the next round over all links."""
-        state = replace(self, adjacency_marks=None, n_added=0, links=None, n_tested=0)
-        return replace(state, separated=self.separated[:0, :2], separated_p=self.separated_p[:0])
-
 
 def init(problem: Problem) -> LinksState:
     """The first state, in which every pair is joined."""
@@ -85,7 +80,7 @@ def init(problem: Problem) -> LinksState:
 
 
 def step(state: LinksState, problem: Problem, tick: Tick = no_tick) -> tuple[State, StepInfo]:
-    """In the adjacency phase one size of condition sets, later a part of a round over all possible links."""
+    """Tries one size of condition sets in the adjacency phase; later, makes a part of a round over possible links."""
     if state.phase == "links":
         return _part_of_round(state, problem, tick)
     inquiry = Inquiry(problem, state.r + 1, tick, state)
@@ -107,7 +102,8 @@ def _part_of_round(state: LinksState, problem: Problem, tick: Tick) -> tuple[Sta
             return inquiry.finished("links", state, looked, looked, 0)
         test = _separated(looked, inquiry, x, y)
         looked = replace(looked if test is None else looked.with_falling(test), n_tested=looked.n_tested + 1)
-    found, after = looked.falling, looked.at_next_round()
+    found, after = looked.falling, replace(looked, adjacency_marks=None, n_added=0, links=None, n_tested=0)
+    after = replace(after, separated=after.separated[:0, :2], separated_p=after.separated_p[:0])  # for the next round
     after = after.separating(make_minimal(found, inquiry), after.r) if len(found.x) else after
     done = after if len(found.x) else replace(orient_state(after, problem, inquiry.look), done=True)
     return inquiry.finished("links", state, after, done, _n_cut(after, problem, links))

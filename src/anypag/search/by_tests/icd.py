@@ -2,14 +2,16 @@
 
 `step` is the paper's CDIteration (the paper's Main is `Search.steps` in `run.engine`). In the graph of iteration r - 1
 it tests the edges X–Y given sets of exactly r nodes, all from PDSep_r(X, Y) or all from PDSep_r(Y, X), removes the
-edges that a set separates, and orients. After every step all missing edges, arrowheads and tails are right (with an
-exact test); the next step finds more of them.
+edges that a set separates, and orients. If the test is exact (never wrong), all missing edges, arrowheads and tails
+are right after every step; the next step finds more of them.
 
 Algorithm 1 as printed does not guarantee this. Three changes repair it: the graph is frozen while an iteration runs,
-separating sets are made minimal, and orientation is checked (`by_tests.checked_orientation`). With reliable marks fewer
-sets need to be tried: a walk has no tail at an inner node, nodes that cannot be ancestors of X or Y are left out, and
-an edge is settled once one of its two pools has fewer than r nodes, because no set of r nodes can separate it any more.
-For tests that take one question at a time one pool is enough (`by_tests.one_side`). `docs/algorithm.md` has proofs.
+separating sets are made minimal, and orientation is checked (`by_tests.checked_orientation`). As marks are then
+reliable, fewer sets need to be tried. PDSep_r(X, Y) and PDSep_r(Y, X) are the two pools of an edge. The walks that
+define them do not pass through a node at a tail. Nodes that cannot be ancestors of X or Y are left out. An edge is not
+tested once one pool has fewer than r nodes: if X and Y could be separated, a subset of that pool would do it, and all
+its subsets were tested. One pool would be enough for any test; only tests that take one question at a time use one
+alone (`by_tests.one_side`). `docs/algorithm.md` has proofs.
 
 `paper_step` is Algorithm 1 as published, for reproduction (`method="icd-paper"`). An edge is removed before the next
 pair is tested. Candidates are all sets of exactly r nodes within PDS distance r (Definition 1); "within" means at most
@@ -79,8 +81,9 @@ def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: In
 
 
 def most_sets(problem: Problem, r: int) -> int:
-    """How many candidate sets an edge may have in iteration r before marks narrow its pools. For fast tests the limit
-    is higher up to r = 2, because the marks then come from a dense graph and are the least reliable.
+    """The largest number of candidate sets with which an edge keeps its whole pools in iteration r. With more sets,
+    pools keep only nodes that, by the marks, can be ancestors of the ends. For tests that answer many questions at a
+    time the limit is higher up to r = 2: marks then come from a dense graph and are the least reliable.
     """
     limit = problem.choices.max_sets or 0
     return EARLY_SETS * limit if r <= 2 and problem.test.batch > 1 else limit
@@ -97,8 +100,7 @@ def paper_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[St
         after = after.keeping(x, y, best.p).separating(best.separated(x, y, inquiry.alpha), r)
         n_tried += int(best.is_open[0])
     oriented = replace(orient_state(after, problem, inquiry.look), done=n_tried == 0 or r >= problem.last_r)
-    n_removed = state.n_edges - after.n_edges
-    return inquiry.finished("iteration", state, after, oriented, n_tried - n_removed)
+    return inquiry.finished("iteration", state, after, oriented, n_tried - (state.n_edges - after.n_edges))
 
 
 ALGORITHM = Algorithm("icd", METHODS["icd"], first_state, step, on_data={"sepset": "largest-p", "max_sets": 1000})

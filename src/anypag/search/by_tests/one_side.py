@@ -89,7 +89,7 @@ def _better(best: TestedEdges, found: TestedEdges, alpha: float) -> TestedEdges:
 
 
 def needed(state: State, least: int, near: Indices, edge_of: Counts, queries: Queries) -> Flags:
-    """(b,) must the candidate be tested? Sets come from the pool of the end `near` of each edge."""
+    """(b,) must the candidate be tested? `near`: for each edge the end from whose pool the sets come."""
     is_needed = np.ones(len(queries), np.bool_)
     for k, (x, y, z) in enumerate(zip(queries.x, queries.y, queries.z, strict=True)):
         neighbours = frozenset(z[state.marks[near[edge_of[k]], z] != 0].tolist())
@@ -102,11 +102,8 @@ def is_superfluous(sepsets: Sepsets, x: int, y: int, z: Indices, neighbours: fro
     members = frozenset(z.tolist())
     for end, other in ((x, y), (y, x)):
         slots = sepsets.slot(np.full(len(z), end), z)
-        rows = sepsets.members[slots]
-        found = [
-            None if slot == UNKNOWN else frozenset(row[row >= 0].tolist())
-            for slot, row in zip(slots, rows, strict=True)
-        ]
+        sets = (frozenset(row[row >= 0].tolist()) for row in sepsets.members[slots])
+        found = [None if slot == UNKNOWN else known for slot, known in zip(slots, sets, strict=True)]
         for given in {known for known in found if known is not None}:
             part = given - {other}
             is_asked = part < members and part <= neighbours and len(part) >= least

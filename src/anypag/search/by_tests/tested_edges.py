@@ -3,7 +3,7 @@
 1. all pairs given the empty set, in one pass of the test over the graph (`anypag.ci.passes`);
 2. all edges given each single node of their pools, in one pass;
 3. the sets of an edge, enumerated by the test itself (`test_candidates`);
-4. batches of questions, counted, and cut so that a run can react to a signal in time (`search.inquiry`);
+4. batches of questions (`search.inquiry`); slow batches are cut into chunks, so that a run soon reacts to a signal;
 5. blocks of questions for workers, if the test takes one question at a time (`ci.wrappers`).
 
 All ways give the same answers to the bit. The graph is frozen while an iteration runs, so edges do not depend on each
@@ -28,7 +28,7 @@ from anypag.search.sepsets import padded
 from anypag.search.state import PairTests, State
 from anypag.threads import Made, map_in_threads, runs_of, slices
 
-SAMPLE = 64  # to measure the cost of an edge, every 64th is tested first; with fewer than 128, two or three
+SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; of fewer than 128 edges, two or three
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
 LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long: starting it on another thread costs a tenth of that
 SECONDS_TO_START = 0.0003  # the cost of a chunk without questions
@@ -62,12 +62,12 @@ TestSome = Callable[[Indices, Indices], TestedEdges]  # tests some edges x–y g
 
 
 class Removal(NamedTuple):
-    """A state after a removal; the edges that had candidates (a pass at r = 0: only those kept), and the others."""
+    """The state after edges were removed, and the edges that were tested."""
 
     state: State
-    n_tried: int
-    tried: tuple[Indices, Indices]
-    untried: tuple[Indices, Indices]
+    n_tried: int  # how many edges had candidates
+    tried: tuple[Indices, Indices]  # the ends of these edges; after a pass at r = 0, only of those that are left
+    untried: tuple[Indices, Indices]  # the ends of the other edges
 
     @property
     def n_open(self) -> int:
@@ -86,8 +86,9 @@ def without_separated(
     """The state without the edges that sets of r nodes separate.
 
     `test_some` tests some edges given the r-subsets of their pools. `shrunk` makes separating sets minimal; without it
-    all smaller sets from the same pools must have been tried. `most_singles` is only for r = 1 and pools of neighbours
-    in the edge's biconnected block: one pass then tests all edges with at most this many pool nodes.
+    all smaller sets from the same pools must have been tried. With `most_singles` one pass tests all edges with at most
+    this many pool nodes, and `test_some` the rest. Callers may give it only if r = 1, and if the pools are the
+    neighbours of the ends in the edge's biconnected block.
     """
     if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
         return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
@@ -169,7 +170,9 @@ def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
 
 
 def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_sets: int) -> TestedEdges | None:
-    """Tests edges with at most `max_sets` pool nodes by a pass, given each node alone; None if no pass can do it."""
+    """The outcome of a pass that tests edges given each single node of their pools; p is NaN for edges with more than
+    `max_sets` pool nodes. None if no pass can do it.
+    """
     problem = inquiry.problem
     passes = inquiry.passes
     if passes is None or problem.facts is not None or problem.choices.sepset != "largest-p":
