@@ -340,6 +340,8 @@ def test_contradictions_stand_in_a_banner_and_on_the_edges(browser: webdriver.Ch
     assert banner.is_displayed()
     assert "A is a cause of B, B is a cause of C, and A is not a cause of C" in banner.text
     assert run(browser, "return document.querySelectorAll('.edge.doubted').length") == 3
+    hints = run(browser, "return [...document.querySelectorAll('.edge.doubted title')].map(one => one.textContent)")
+    assert all("(takes part in claims that cannot all be true)" in hint for hint in hints)
     run(browser, CLICK, find(browser, "#edges .edge"))
     assert "In a contradiction: A is a cause of B" in told(browser)
     slider = find(browser, "#slider")

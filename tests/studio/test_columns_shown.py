@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from anypag.data.files.read_table import read_table
-from anypag.data.findings import Audit
+from anypag.data.findings import Audit, Finding
 from anypag.data.sources.protocol import Source
 from anypag.errors import DataError
 from anypag.run.engine import Search
@@ -83,6 +84,13 @@ def test_what_cannot_be_used_goes_by_one_button(path: Path) -> None:
     first = findings_shown(audit, source)[0]
     assert first["buttons"][0]["label"].startswith("Switch all ")
     assert set(first["buttons"][0]["change"][1]) >= {"same", "also", "name"}
+
+
+def test_two_findings_about_one_column_are_no_several_columns(path: Path) -> None:
+    source, audit = audited(path, STRICT)
+    twice = [Finding("error", problem, ("same",), f"It is {problem}.", "Drop it.") for problem in ("constant", "text")]
+    shown = findings_shown(replace(audit, findings=tuple(twice)), source)
+    assert [one["problem"] for one in shown] == ["constant", "text"]
 
 
 def test_a_table_is_mended_by_buttons_alone(path: Path) -> None:

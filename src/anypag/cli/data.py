@@ -24,6 +24,17 @@ if TYPE_CHECKING:
     from anypag.simulate import Sample, System
 
 MOST_COLUMNS = 50  # the most columns whose kind is listed without --json
+TABLE_ENDINGS = (".csv", ".tsv", ".parquet")
+RUNS: dict[str, tuple[tuple[Kind, ...], tuple[dict[str, Any], ...]]] = {
+    "numbers": (("continuous",), ({}, {"method": "fci+"}, {"method": "gfci"}, {"missing": "pairwise"})),
+    "levels": (("discrete",), ({}, {"method": "fci"}, {"test": "gsq"})),
+    "numbers and levels": (("continuous", "discrete"), ({}, {"method": "anytime-fci"})),
+    "numbers with curved effects": (("continuous",), ({"test": "additive"},)),
+    "numbers, with a slow test": (("continuous",), ({"test": "gcm", "method": "icd", "max_r": 1},)),
+}
+"""The tables that `warm` searches: the kinds that their columns take in turn, and the choices of each search."""
+KNOWN = "tiers: x0 x1 x2 | x3 x4 x5 x6 x7\nx3 !<-> x4"  # for kernels that only knowledge needs
+NAMES, ROWS = [f"x{k}" for k in range(8)], 400  # the names of columns and the number of rows of each of these tables
 
 
 @command("missing", "singular", "kinds", "max_r")
@@ -67,9 +78,6 @@ def audit(data: Path, *, typed: Typed, columns: ColumnOptions, reading: RowOptio
         terminal.line()
         terminal.line(found.all_clear if not found.findings else f"Checked for: {', '.join(found.checked)}.")
     return ExitCode.ERROR if found.errors else ExitCode.COMPLETE
-
-
-TABLE_ENDINGS = (".csv", ".tsv", ".parquet")
 
 
 @command()
@@ -143,18 +151,6 @@ def _tell(terminal: Terminal, system: System, sample: Sample, written: list[Path
     hidden = f"{len(system.latent)} latent" + (f", {len(system.selection)} for selection" if system.selection else "")
     terminal.line(f"{sample.n_rows:,} rows of {len(system.observed)} observed variables ({hidden}).", "bold")
     terminal.lines(f"Wrote {path}" for path in written)
-
-
-RUNS: dict[str, tuple[tuple[Kind, ...], tuple[dict[str, Any], ...]]] = {
-    "numbers": (("continuous",), ({}, {"method": "fci+"}, {"method": "gfci"}, {"missing": "pairwise"})),
-    "levels": (("discrete",), ({}, {"method": "fci"}, {"test": "gsq"})),
-    "numbers and levels": (("continuous", "discrete"), ({}, {"method": "anytime-fci"})),
-    "numbers with curved effects": (("continuous",), ({"test": "additive"},)),
-    "numbers, with a slow test": (("continuous",), ({"test": "gcm", "method": "icd", "max_r": 1},)),
-}
-"""The tables that `warm` searches to compile kernels: the kinds that columns take in turn, the choices for searches."""
-KNOWN = "tiers: x0 x1 x2 | x3 x4 x5 x6 x7\nx3 !<-> x4"  # for kernels that only knowledge needs
-NAMES, ROWS = [f"x{k}" for k in range(8)], 400  # the names of columns and the number of rows of each of these tables
 
 
 @command()

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from anypag.graphs.base import MixedGraph
     from anypag.results.result import Result
 
-
 WHY_SMALLER = (
     "In this graph each is as valid as the set above, which has all allowed columns that may cause CAUSE or OUTCOME."
 )
@@ -64,8 +63,8 @@ def effect(
         no_selection_bias: Without selection bias: no variable affects who is in the sample.
         data FILE: A table to estimate the effect from; - is standard input. It is read with the options of `learn`,
             unless others are given here. Rows with gaps in columns that the effect needs are left out. After a search
-            of several data sets: the file of the observed set (without an intervention), one file with the rows of all
-            sets, or a file for each set: --data observed=a.csv --data drug=b.csv.
+            of several data sets: the file of the set without an experiment, one file with the rows of all sets, or a
+            file for each set: --data observed=a.csv --data drug=b.csv.
         model: linear treats columns as numbers, tables treats values as levels, mixed treats each column by its kind.
         learner LEARNER: A cross-fitted learner in place of straight lines: splines, or the import path of a regressor
             (sklearn.ensemble.RandomForestRegressor). Give two, with a comma between, for the outcome and for the cause.

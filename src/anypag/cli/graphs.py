@@ -36,7 +36,8 @@ def show(graph: Path, *, terminal: Terminal) -> ExitCode:
     consistency = _consistency(result, bare)
     if terminal.as_json:
         about = {"kind": type(bare).__name__, "nodes": list(bare.names), "edges": _rows(edges, result)}
-        terminal.json({**about, "counts": counts, "valid": consistency.valid, **_doubts(consistency)})
+        doubts = {"valid": consistency.valid, "contradictions": list(map(str, consistency.contradictions))}
+        terminal.json({**about, "counts": counts, **doubts})
         return ExitCode.COMPLETE
     listed = ", ".join(f"{count} {symbol}" for symbol, count in counts.items()) or "none"
     terminal.line(f"{type(bare).__name__} with {len(bare)} nodes and {len(edges)} edges: {listed}", "bold")
@@ -86,7 +87,7 @@ def convert(
         write_graph(graph, target, format=write_as)
     if terminal.as_json:
         written = {"written": str(target), "kind": type(graph).__name__, "nodes": len(graph)}
-        terminal.json({**written, **_doubts(consistency)})
+        terminal.json({**written, "contradictions": list(map(str, consistency.contradictions))})
     else:
         terminal.line(f"Wrote {target}: {len(graph)} nodes, {len(graph.edges())} edges.")
         terminal.lines(consistency.lines() if consistency.contradictions else (), "bold red")
@@ -164,12 +165,8 @@ def _consistency(result: Result | None, graph: MixedGraph) -> Consistency:
     return Consistency(False if found else None, found)
 
 
-def _doubts(consistency: Consistency) -> dict[str, list[str]]:
-    return {"contradictions": [str(item) for item in consistency.contradictions]}
-
-
 def _rows(edges: list[Edge], result: Result | None) -> list[dict[str, Any]]:
-    """The edges as JSON objects; with their probabilities, if graphs were sampled."""
+    """The edges as JSON objects, with their probabilities if graphs were sampled."""
     rows: list[dict[str, Any]] = [{"from": edge.a, "to": edge.b, "edge": edge.symbol} for edge in edges]
     if result is None or result.probabilities is None:
         return rows

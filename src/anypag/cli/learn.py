@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from anypag.search.problem import Problem
     from anypag.search.progress import Progress
 
-
 NO_DRAWS = "Interrupted: the graphs for estimating effects are not sampled."
 
 
@@ -60,7 +59,8 @@ def learn(
 
     Args:
         data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
-            standard input. Several data sets are given by name, the observed one first: observed=a.csv drug=b.csv.
+            standard input. Several data sets are given by name, first the one recorded without an experiment:
+            observed=a.csv drug=b.csv.
         covariance N: DATA is a covariance or correlation matrix computed from N rows of data.
             A first column may repeat the names; one triangle may be empty.
         tiers TIERS: The order of time, 'age sex | smoking | "lung age"': no variable causes variables in an earlier
@@ -117,7 +117,7 @@ def learn(
 
 
 def _require_matrix(typed: Typed, inputs: Inputs, bootstrap: int | None) -> None:
-    """Raise an error for options that do not apply to a covariance matrix."""
+    """Raise ParameterError for options that do not apply to a covariance matrix."""
     if inputs.has_sets:
         raise ParameterError("--covariance does not go with several data sets. Leave one of the two out.")
     of_matrix = [name for name, found in TESTS.items() if found.of_matrix]
@@ -195,7 +195,9 @@ def _ended(run: Callable[[], Result], terminal: Terminal, data: Any) -> Ending:
 def _run_search(
     search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock, is_kept: bool
 ) -> Result:
-    """The result of a search, whose steps are printed. With `is_kept`, graphs for effects are sampled too."""
+    """The result of a search, whose steps are printed. `is_kept`: an output holds the graphs from which effects are
+    estimated, so they are sampled too.
+    """
     from anypag.run.engine import learned, may_draw, with_draws
 
     with shown_on(terminal, choices, interrupts, clock) as listeners:

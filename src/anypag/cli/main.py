@@ -116,14 +116,7 @@ app: Program = click.version_option(__version__, message="%(prog)s %(version)s",
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        arguments: the words after `anypag`; by default those of the process.
-
-    Returns:
-        The exit code.
-    """
+    """The exit code of the command line. `arguments`: the words after `anypag`; by default those of the process."""
     if arguments is None:  # the process runs nothing else
         gc.set_threshold(OBJECTS)
         atexit.register(gc.freeze)  # without this, garbage collection at exit takes a quarter of a second

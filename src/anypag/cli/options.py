@@ -16,8 +16,16 @@ from anypag.choices import DECLARED, Choice
 from anypag.errors import Option, ParameterError
 
 if TYPE_CHECKING:
-    from anypag.data.files.scan import Reading
     from anypag.knowledge.knowledge import Knowledge
+
+Typed = Mapping[str, Any]  # the values of choices, by their names
+TYPED = tuple(name for name, choice in DECLARED.items() if choice.typed)
+SPELLINGS = {"as_json": ("--json",), "quiet": ("--quiet", "-q"), "read_as": ("--from",), "write_as": ("--to",)}
+"""Parameters of commands whose options are not spelled like the parameter."""
+_OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to", "names": "--columns or --drop"}
+"""Arguments in Python whose options have other names."""
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|min|m|h|d)?")  # of a duration: a number and its unit
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +68,6 @@ class FileOptions:
             said["header"] = False
         return said
 
-    def reading(self) -> Reading:
-        from anypag.data.files.scan import Reading
-
-        return Reading(**self.said())
-
 
 @dataclass(frozen=True, kw_only=True)
 class RowOptions(FileOptions):
@@ -93,11 +96,12 @@ class SetOptions:
         context COLUMN: The column that says under which conditions (experiments, hospitals) a row was recorded.
         observed NAME: For several data sets: the set without an intervention, with which the others are compared. By
             default it is the first one, or with --context the one of the first row.
-        assumptions WHICH: For several data sets: what is assumed of the columns that tell them apart (contexts): 1 (no
-            variable causes a context), 12 (and nothing hidden causes a context and a variable) or 123 (and contexts
-            depend on each other only by design), as in Joint Causal Inference.
-        contexts_test WAY: For several data sets: the variables that an experiment acts on are found from the rows of
-            all sets (all), or of its own set and the observed set (pairwise, for sets of very different sizes).
+        assumptions WHICH: For several data sets: the assumptions of Joint Causal Inference about contexts, the columns
+            that tell the sets apart. 1: no variable causes a context. 12: also, nothing hidden causes both a context
+            and a variable. 123: also, contexts depend on each other only by design.
+        contexts_test WAY: For several data sets: the rows from which the variables are found that an experiment acts
+            on. all: the rows of all sets. pairwise: those of its own set and of the observed set, for sets of very
+            different sizes.
     """
 
     context: str | None = None
@@ -112,12 +116,6 @@ class SetOptions:
                 raise ParameterError(Option(name), " goes with several data sets: name=file for each, or --context.")
 
 
-SPELLINGS = {"as_json": ("--json",), "quiet": ("--quiet", "-q"), "read_as": ("--from",), "write_as": ("--to",)}
-"""Parameters of commands whose options are spelled otherwise."""
-_OTHERWISE = {"selection_bias": "--no-selection-bias", "format": "--from or --to", "names": "--columns or --drop"}
-"""Arguments in Python whose options have other names."""
-
-
 def spelled(choice: Option) -> str:
     """An option as it is typed: `--missing drop` where Python has missing="drop".
 
@@ -130,10 +128,6 @@ def spelled(choice: Option) -> str:
     if isinstance(choice.value, tuple):
         return f"{name}={shlex.quote(','.join(choice.value))}"
     return f"{name} {choice.value}" if isinstance(choice.value, str) else name
-
-
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|min|m|h|d)?")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def seconds(text: str) -> float:
@@ -181,29 +175,6 @@ def with_tiers(known: Knowledge | None, tiers: str | None) -> Knowledge | None:
 
     said = Knowledge.of([tiers_of(tiers, "--tiers")])
     return said if known is None else said + known
-
-
-def data_sets_in(typed: list[str]) -> dict[str, Path]:
-    """The data files by the names of their data sets; a single file without a name gets the name "".
-
-    >>> data_sets_in(["observed=a.csv", "drug=b.csv"])["drug"].name
-    'b.csv'
-    """
-    if len(typed) == 1 and ("=" not in typed[0] or Path(typed[0]).exists()):
-        return {"": Path(typed[0])}
-    pairs = [item.partition("=") for item in typed]
-    wrong = [item for item, parts in zip(typed, pairs, strict=True) if not all(parts)]
-    files = {name: Path(file) for name, _, file in pairs}
-    if wrong or len(files) < max(2, len(typed)):
-        got = wrong[0] if wrong else " ".join(typed)
-        hint = "Each of several data sets needs its own name: observed=a.csv drug=b.csv"
-        raise click.BadParameter(f"{hint}; got {got!r}.", param_hint="DATA")
-    return files
-
-
-Typed = Mapping[str, Any]  # the values of choices, by their names
-
-TYPED = tuple(name for name, choice in DECLARED.items() if choice.typed)
 
 
 def _number(text: str | float) -> Any:

@@ -21,7 +21,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from anypag.cli.options import ColumnOptions, FileOptions, SetOptions, Typed, data_sets_in, names_in
+import click
+
+from anypag.cli.options import ColumnOptions, FileOptions, SetOptions, Typed, names_in
 from anypag.errors import ParameterError, matching
 from anypag.files import target_of
 from anypag.run.clock import Clock
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = Path("-")
 OUR_TABLES = (b"from,to,", b'"",')  # the beginnings of tables of edges and of matrices of marks
+LEAST_FREE = 1_000_000  # bytes that must be free on the disk of an output
+SECONDS_FOR_DRAWING = 2.0  # the time for drawing after the time budget is spent
+ChosenColumns = dict[str, list[str] | None]  # the columns to use of each data set; None for all
+_REASONS = {"interrupt": "interrupted while it was drawn", "time": "the time budget is spent"}
 _BEGINNINGS = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"PK", ".xlsx"), (b"\x1f\x8b", ".csv.gz"))
 
 
@@ -50,11 +56,21 @@ def file_of(data: Path) -> Path:
 
 
 def files_in(typed: list[str]) -> dict[str, Path]:
-    """The data files by the names of their data sets; a single file without a name gets the name ""."""
-    return {name: file_of(file) for name, file in data_sets_in(typed).items()}
+    """The data files by the names of their data sets; a single file without a name gets the name "".
 
-
-ChosenColumns = dict[str, list[str] | None]  # the columns to use of each data set; None for all
+    >>> files_in(["observed=a.csv", "drug=b.csv"])["drug"].name
+    'b.csv'
+    """
+    if len(typed) == 1 and ("=" not in typed[0] or Path(typed[0]).exists()):
+        return {"": file_of(Path(typed[0]))}
+    pairs = [item.partition("=") for item in typed]
+    wrong = [item for item, parts in zip(typed, pairs, strict=True) if not all(parts)]
+    files = {name: Path(file) for name, _, file in pairs}
+    if wrong or len(files) < max(2, len(typed)):
+        got = wrong[0] if wrong else " ".join(typed)
+        hint = "Each of several data sets needs its own name: observed=a.csv drug=b.csv"
+        raise click.BadParameter(f"{hint}; got {got!r}.", param_hint="DATA")
+    return {name: file_of(file) for name, file in files.items()}
 
 
 @dataclass
@@ -76,7 +92,9 @@ class Inputs:
 
     @cached_property
     def reading(self) -> Reading:
-        return self.options.reading()
+        from anypag.data.files.scan import Reading
+
+        return Reading(**self.options.said())
 
     @property
     def called(self) -> str:
@@ -84,7 +102,7 @@ class Inputs:
         return ", ".join(f"{name}={file.name}" if name else file.name for name, file in self.files.items())
 
     def chosen(self, *also: str | None) -> ChosenColumns:
-        """The columns to use of each file, plus `also`, minus counts and weights. A file may lack columns of --drop."""
+        """The columns to use of each file, plus `also`, minus counts and weights. Files may lack columns of --drop."""
         if not self.columns.columns and not self.columns.drop:
             return dict.fromkeys(self.files)
         from anypag.data.files.read_table import INDEX_NAMES
@@ -132,8 +150,8 @@ class Inputs:
         return pooled(read if sets.context is None else read[""], by=sets.context, **of_sets), None  # type: ignore[arg-type]
 
     def _table(self, name: str, chosen: ChosenColumns) -> tuple[Any, list[str] | None]:
-        """The table of the chosen columns, and None. Without options for reading, the path instead (the file may be
-        large), and the columns to take from it.
+        """The path of a file, which may be large, and the columns to take from it. With options for reading: the table
+        of these columns, and None.
         """
         from anypag.data.files.read_table import read_as_said
         from anypag.data.files.scan import AS_USUAL
@@ -168,11 +186,8 @@ def check_files(outputs: list[Path], typed: Typed, inputs: list[Path]) -> None:
         )
 
 
-LEAST_FREE = 1_000_000  # bytes that must be free on the disk of an output
-
-
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
-    """Raise ParameterError, before the work begins, if an output cannot be written or is given twice."""
+    """Raise ParameterError, before the work begins, if an output cannot be written, is an input or is given twice."""
     taken = {os.path.realpath(path): "it is an input" for path in inputs}
     for path in paths:
         place = os.path.realpath(path)
@@ -211,11 +226,6 @@ def _problem(path: Path) -> str | None:
     if shutil.disk_usage(folder).free < LEAST_FREE:
         return f"the disk of {folder} is full"
     return None
-
-
-SECONDS_FOR_DRAWING = 2.0  # the time for drawing after the time budget is spent
-
-_REASONS = {"interrupt": "interrupted while it was drawn", "time": "the time budget is spent"}
 
 
 class DrawingStopped(BaseException):

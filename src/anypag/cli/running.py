@@ -61,7 +61,7 @@ class Interrupts(Signals):
 
     @contextmanager
     def raising(self, kind: type[BaseException] | None) -> Iterator[None]:
-        """A context in which a signal raises this exception. With None, it waits for a `check` after the context."""
+        """A context in which a signal raises this exception. With None, it waits until `check` is called later."""
         before, self._raises = self._raises, kind
         try:
             yield

@@ -50,7 +50,8 @@ def learn_series(
 
     Args:
         data DATA: The table: .csv, .tsv, .txt (or .gz of these), .parquet, .arrow, .feather, .xlsx, .dta, .sav; - is
-            standard input. Several data sets are given by name, the observed one first: observed=a.csv drug=b.csv.
+            standard input. Several data sets are given by name, first the one recorded without an experiment:
+            observed=a.csv drug=b.csv.
         max_lag P: The largest lag of a cause that is looked for, in steps.
         time COLUMN: The column of times: numbers, or dates such as 2020-01-31, 2020-01, 2020Q1. Without it,
             the rows must be in the order of time.

@@ -18,6 +18,21 @@ from anypag.markup import counted, shown_share
 from anypag.results.result import Result
 from anypag.results.stability import resample_lines
 
+MOST_SHOWN = 300  # the most edges shown on a terminal; a pipe gets them all
+MOST_HEADINGS = 6
+"""Edges are grouped by meaning and certainty. If that gives more groups than this, they are grouped by certainty alone
+(if graphs were sampled), else by their marks."""
+SURENESS = ("Nearly sure (0.95 or more)", "Very probable (0.80 or more)", "Probable (0.50 or more)", "Less probable")
+"""The headings of groups of edges, one for each range of probabilities in `HEDGES`."""
+MOST_ALONE = 30  # the most variables without an edge that are named
+MOST_WITHDRAWN = 10  # the most withdrawn claims shown
+MOST_DIFFERENCES = 6  # the most differences shown between a probable graph and the answer
+MARKED = "(contradicted, see below) "  # written before groups of edges whose claims contradict other claims
+CONFLICTS = (
+    "A conflict is an end of an edge where two rules wanted different marks; `anypag explain` says which ends. "
+    "A contradiction is a set of claims of the graph that cannot all be true. One can occur without the other."
+)
+
 
 def misfit_told(result: Result) -> tuple[str, ...]:
     """The warning that the table contradicts the assumptions of the probabilities, with the options that may help."""
@@ -57,22 +72,6 @@ def what_is_known(result: Result) -> str | None:
     )
 
 
-MOST_SHOWN = 300  # the most edges shown on a terminal; a pipe gets them all
-MOST_HEADINGS = 6
-"""Edges are grouped by meaning and certainty. If that gives more groups than this, they are grouped by certainty alone
-(if graphs were sampled), else by their marks."""
-SURENESS = ("Nearly sure (0.95 or more)", "Very probable (0.80 or more)", "Probable (0.50 or more)", "Less probable")
-"""The headings of groups of edges, one for each range of probabilities in `HEDGES`."""
-MOST_ALONE = 30  # the most variables without an edge that are named
-MOST_WITHDRAWN = 10  # the most withdrawn claims shown
-MOST_DIFFERENCES = 6  # the most differences shown between a probable graph and the answer
-MARKED = "(contradicted, see below) "  # written before groups of edges whose claims contradict other claims
-CONFLICTS = (
-    "A conflict is an end of an edge where two rules wanted different marks; `anypag explain` says which ends. "
-    "A contradiction is a set of claims of the graph that cannot all be true. One can occur without the other."
-)
-
-
 class Group(NamedTuple):
     """Edges with the same meaning and about the same certainty; `sentence` has the placeholders {a} and {b}."""
 
@@ -81,7 +80,7 @@ class Group(NamedTuple):
 
 
 def _edges(result: Result) -> tuple[list[Edge], set[Edge]]:
-    """The edges, surest first, without those that join contexts by design; and the set of those in a contradiction."""
+    """The edges, surest first, without those that join contexts by design; and the set of the contradicted ones."""
     design = set(by_design(result))
     edges = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
     contradicted = doubted_pairs(result.contradictions)

@@ -49,7 +49,7 @@ class Terminal:
     def is_interactive(self) -> bool:
         """Is text shown on a terminal, not on a pipe?"""
         may_be = self.stream.isatty() or not os.environ.keys().isdisjoint(("FORCE_COLOR", "TTY_COMPATIBLE"))
-        return not self.quiet and may_be and self.console.is_terminal  # rich knows; it takes 10 ms to import
+        return not self.quiet and may_be and self.console.is_terminal  # asked last: rich takes 10 ms to import
 
     def line(self, text: str = "", style: str | None = None) -> None:
         """Print one line of text, with control characters made visible; long lines are wrapped on a terminal."""
@@ -66,10 +66,17 @@ class Terminal:
     def columns(self, rows: Iterable[Sequence[str]], *, styles: Sequence[str] = ()) -> None:
         """Print rows in columns. On a terminal a long last column is folded; elsewhere each row is one line."""
         cells = [[printable(cell) for cell in row] for row in rows]
-        if self.is_interactive and cells:
-            self.console.print(_grid(cells, styles))
-        else:
+        if not (self.is_interactive and cells):
             self.lines(aligned(cells))
+            return
+        from rich.table import Table
+
+        grid, last = Table.grid(padding=(0, 2)), len(cells[0]) - 1
+        for k in range(last + 1):
+            grid.add_column(style=styles[k] if k < len(styles) else None, no_wrap=k < last, overflow="fold")
+        for row in cells:
+            grid.add_row(*row)
+        self.console.print(grid)
 
     def items(self, texts: Sequence[str]) -> None:
         """Print short texts, side by side on a terminal, one per line on a pipe."""
@@ -112,20 +119,8 @@ def printable(text: str) -> str:
     return text.translate({ord(sign): json.dumps(sign)[1:-1] for sign in odd})
 
 
-def _grid(rows: list[list[str]], styles: Sequence[str]) -> Any:
-    from rich.table import Table
-
-    grid = Table.grid(padding=(0, 2))
-    for k in range(len(rows[0])):
-        last = k == len(rows[0]) - 1
-        grid.add_column(style=styles[k] if k < len(styles) else None, no_wrap=not last, overflow="fold")
-    for row in rows:
-        grid.add_row(*row)
-    return grid
-
-
 class Output:
-    """A stream that records its errors and raises only the error of a closed pipe. `stream` is None if it is closed."""
+    """A stream that records its errors; only that of a closed pipe is raised. `stream`: None for a closed stream."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
@@ -168,7 +163,11 @@ def give_up(stream: TextIO) -> None:
 @contextmanager
 def guarded_streams() -> Iterator[None]:
     """A context in which standard output and standard error are `Output` streams."""
-    _fill_gaps()
+    for number in (0, 1, 2):  # a closed stream is opened, so that no other file gets its descriptor
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
     before = sys.stdout, sys.stderr
     for stream in before:
         if hasattr(stream, "reconfigure"):
@@ -182,7 +181,9 @@ def guarded_streams() -> Iterator[None]:
 
 @contextmanager
 def panics_held(path: Path) -> Iterator[None]:
-    """A context that holds back what libraries print on standard error about a binary file; dropped on AnypagError."""
+    """A context that holds back the messages of libraries on standard error about a binary file, such as a panic in
+    Rust. They are printed at the end, or dropped if an AnypagError says what is wrong.
+    """
     from anypag.data.files.scan import TEXT_ENDINGS, ending_of
     from anypag.errors import AnypagError
 
@@ -204,12 +205,3 @@ def panics_held(path: Path) -> Iterator[None]:
             os.close(real)
             held.seek(0)
             sys.stderr.write(held.read().decode(errors="replace"))
-
-
-def _fill_gaps() -> None:
-    """Open the standard streams that are closed, so that no other file gets their descriptors."""
-    for number in (0, 1, 2):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)

@@ -27,7 +27,7 @@ NO_EDGE = {
     "given": f"{{a}} and {{b}} are independent given {{given}}: {_NOT_JOINED}",
     "unknown": f"{{a}} and {{b}} have no edge: {_NOT_JOINED}",
 }
-"""The meaning of a missing edge: independent alone, independent given others, or without a known separating set."""
+"""The sentence for a missing edge, by its separating set: the empty set, a set of variables, or none that is known."""
 CONTRADICTED = "In a contradiction:"  # the first words of a sentence about a contradiction
 NEAR = 3.0  # a p-value is near alpha if it differs by at most this factor
 FOUND = {"rows": "Found at r = {r} with p = {p}, n = {n}.", "no rows": "Found at r = {r} with p = {p}."}
@@ -85,7 +85,7 @@ class Explanation:
         return block(heading(first), paragraphs(rest))
 
     def lines(self) -> tuple[str, ...]:
-        """The sentences about the two ends, and the notes, one a line."""
+        """The lines of text about the two ends, then the notes."""
         lines = list[str]()
         for end in self.ends:
             lines.append(f"At {end.at} {A_MARK[end.mark]}: {end.meaning}")
@@ -93,7 +93,7 @@ class Explanation:
         return (*lines, *self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation for machines: only strings, numbers, lists and None."""
+        """The explanation for machines: only strings, numbers, lists, dicts and None."""
         shown = plain({item.name: getattr(self, item.name) for item in fields(self)})
         ends = [{"mark": end.mark.name.lower(), "claim": end.claim.value} for end in self.ends]
         shown["ends"] = [one | names for one, names in zip(shown["ends"], ends, strict=True)]
@@ -156,7 +156,7 @@ def explain_pair(facts: PairFacts, a: str, b: str) -> Explanation:
 
 
 def _depending(facts: PairFacts, said: Explanation) -> tuple[str, ...]:
-    """The warnings that an edge or a mark depends on one test or on one column; none without tests of data."""
+    """The warnings that an edge or a mark depends on one test or on one column; none if no data were tested."""
     if facts.learned is None or facts.learned.is_exact or not facts.by_tests:
         return ()
     alpha, found = facts.learned.choices.alpha, said.separation
@@ -194,7 +194,7 @@ def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[st
 def reading_of(
     pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: Facts | None = None
 ) -> EdgeWords:
-    """The meaning of an edge, given knowledge, with placeholders for the names."""
+    """The meaning of an edge, with placeholders for the names. `known`: facts from knowledge; else see `Context`."""
     i, j = pag.index(edge.a), pag.index(edge.b)
     is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
     cause, effect = (edge.a, edge.b) if edge.mark_a == Mark.TAIL else (edge.b, edge.a)

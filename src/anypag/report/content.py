@@ -51,10 +51,14 @@ SHOWN_ELSEWHERE = {"knowledge", "names", "initial", "test"}
 MOST_DIFFERENCES = 12  # at most this many differences are listed for a probable graph; the others are counted
 MOST_EDGES_OF_A_STEP = 10_000  # earlier steps with more edges show only their number
 MOST_REASONS = 20_000  # up to this many edges the reason of every mark is given
+NOT_DECIDED = (
+    "No two claims of the graph contradict each other. It was not checked that some system has exactly this graph, as "
+    "some marks rest on prior knowledge."
+)
 
 
 def content(result: Result, call: str | None, spell: Callable[[Option], str] = str, data: Any = None) -> dict[str, Any]:
-    """The content of the page. `spell` writes options; effects are drawn from `data`."""
+    """The content of the page. `spell` writes options; effects are estimated from `data`."""
     facts, is_whole = facts_of(result), is_drawable(result.pag)
     drawn = with_contexts(picture(result.pag) if is_whole else ring(result.pag), result)
     words: Words = {}
@@ -234,7 +238,7 @@ def _rounded(*numbers: float) -> list[float]:
 
 
 def drawing_shown(drawn: Picture, lines: Iterable[Line], pag: PAG) -> dict[str, Any]:
-    """The size of a picture; the centre, the size, the label and the corners of each box; the lines."""
+    """The size of a picture; for each box its centre, its size, its label and the radius of its corners; the lines."""
     boxes = [[*_rounded(*box.centre, box.width, box.height), box.label, box.corner] for box in drawn.boxes]
     size = [math.ceil(drawn.width), math.ceil(drawn.height)]
     return {"size": size, "boxes": boxes, "lines": [line_shown(line, pag) for line in lines]}
@@ -280,8 +284,8 @@ def _edge_without_reasons(facts: PairFacts, edge: Edge) -> dict[str, Any]:
 
 
 def _apart(facts: PairFacts) -> list[list[Any]]:
-    """The pairs without an edge: the two nodes, the separating set (None if not known), p, r, n, its contradictions,
-    the probability that there is no edge, and the notes about sampled graphs unless they all agree.
+    """For each pair without an edge: the two nodes; the separating set, its p-value, its r and its number of rows (None
+    if not known); contradictions; the probability that there is no edge; notes, unless all sampled graphs agree.
     """
     index, rows = {name: i for i, name in enumerate(facts.pag.names)}, list[list[Any]]()
     doubted = doubted_pairs(facts.contradictions)
@@ -315,12 +319,6 @@ def legend_shown(result: Result) -> list[list[Any]]:
     contexts = result.choices.knowledge.design if result.choices.knowledge else ()
     entries = legend_for(edges, selection=result.choices.selection_bias, contexts=contexts).entries
     return [[int(entry.line.edge.mark_a), int(entry.line.edge.mark_b), entry.text] for entry in entries]
-
-
-NOT_DECIDED = (
-    "No two claims of the graph contradict each other. It was not checked that some system has exactly this graph, as "
-    "some marks rest on prior knowledge."
-)
 
 
 def _made(result: Result, call: str | None, spell: Callable[[Option], str]) -> dict[str, Any]:

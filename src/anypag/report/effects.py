@@ -32,7 +32,7 @@ ZERO = "{a} is not a cause of {b}: setting {a} does not change {b}."
 def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
     """The effects on the page. `pairs`: for each ordered pair with a possible effect the two nodes, a heading, the
     reason and the formula. `zero`: the heading and the sentence for all other pairs. `none`: the reason if no effects
-    are shown. `sampled`: the two nodes of each pair, a headline, sentences, and a picture (SVG), by sampled graphs.
+    are shown. `sampled`: by sampled graphs, for each pair the two nodes, a headline, sentences and a picture (SVG).
     """
     why_none = _why_none(result)
     pairs = [] if why_none else _asked(result.pag, MOST_PAIRS)

@@ -7,7 +7,7 @@
   const filled = (sentence, places) => sentence.replace(/\{(\w+)\}/g, (_, place) => places[place]);
   const listed = items => (items.length > 1 ? items.slice(0, -1).join(", ") + " and " + items.at(-1) : items.join(""));
   const short = p => (p === null ? "" : p !== 0 && p < 0.001 ? p.toExponential(1) : String(Number(p.toPrecision(3))));
-  // An edge the usual way round, as everywhere else.
+  // An edge as all texts write it: `B --> A`, never `A <-- B`.
   const BACKWARD = { "<--": "-->", "<-o": "o->", "o--": "--o" };
   const forward = (i, symbol, j) => (BACKWARD[symbol] ? names[j] + " " + BACKWARD[symbol] + " " + names[i] : names[i] + " " + symbol + " " + names[j]);
 
@@ -17,7 +17,8 @@
   const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
   const sampledOf = new Map(content.effects.sampled.map(row => [row[0] + " on " + row[1], row]));
   const lastFrame = frames.length - 1;
-  // The lines that contradict each other (in the last frame), and for each frame the lines with a mark that was withdrawn later.
+  // `doubted`: the lines whose claims cannot all be true, in the last frame. `withdrawnAt`: for each frame, the lines with a
+  // mark that was withdrawn later.
   const { consistency } = content, doubted = new Set(consistency.lines);
   const withdrawnAt = consistency.withdrawn.map(list => new Set(list));
   const isDoubted = k => frame === lastFrame && doubted.has(k);
@@ -47,7 +48,7 @@
   // shares, because the resamples were compared with it.
   function looks(k) {
     const state = (finalOf.has(k) ? "" : " going") + (isDoubted(k) ? " doubted" : "") + (isWithdrawn(k) ? " withdrawn" : "") + (isRare(k) ? " rare" : "");
-    const doubt = isDoubted(k) ? "in a contradiction" : isWithdrawn(k) ? "withdrawn later" : "";
+    const doubt = isDoubted(k) ? "takes part in claims that cannot all be true" : isWithdrawn(k) ? "withdrawn later" : "";
     return { state, doubt, share: frame === lastFrame ? shareOf(k) : null, words: content.resamples ? "share of the resamples " : "probability ",
       isBelow: !finalOf.has(k) };
   }
@@ -287,7 +288,7 @@
   const EVERY = [["edge", "Pair"], ...PROBABLE, ["strength", measure ? measure[0].toUpperCase() + measure.slice(1).trim() : "Strength"], ["p", "p"], ["n", "n"], ["given", "Separated by"], ["r", "r"],
     ["rules", "Rules"], ["conflict", "Conflict"], ["doubt", "Contradiction"],
     ...(content.resamples ? [["again", "Of " + content.resamples.n + " resamples"]] : [])];
-  // A column is shown if it is not empty in the rows that are chosen; the number of rows, if it differs.
+  // A column is shown if one of these rows has an entry in it. The column n is shown only if its entries differ.
   const isUsed = (rows, name) => rows.some(row => row[name] !== null && row[name] !== "" && (name !== "n" || row.n !== rows[0].n));
   let columns = EVERY;
   const NUMBERS = new Set(["probability", "joined", "p", "n", "r", "rules", "again"]);

@@ -33,8 +33,8 @@ def write_report(
     data: Any = None,
 ) -> None:
     """Write a report, whole or not at all: one HTML file that needs no network and no other file. `call`: the call or
-    command line that made the result. `spell`: how options are written; by default as in Python. `data`: a table to
-    draw effects from, if graphs were sampled. Raises MissingExtraError without igraph, which computes the layout.
+    command line that made the result. `spell`: how options are written; by default as in Python. `data`: the rows to
+    estimate effects from, if graphs were sampled. Raises MissingExtraError without igraph, which computes the layout.
     """
     write_whole(Path(path), report_html(result, call=call, spell=spell, data=data).encode())
 

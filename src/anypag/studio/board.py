@@ -24,7 +24,7 @@ Event = tuple[str, Any]  # a name and its content, as JSON holds it
 
 @dataclass
 class Shown:
-    """The versions of the content that one page was sent."""
+    """What one page was sent last: the version of the board, the run, the last graph, and the version of each part."""
 
     version: int = -1
     run: int = -1

@@ -22,8 +22,9 @@ MOST_BUTTONS = 4  # the most columns of one finding that get a button to switch 
 MANY_GAPS = 0.2  # a column with a larger share of gaps costs too many rows
 Button = dict[str, Any]  # a label, and the change that a click makes (`Settings.changed`)
 
-_DROPS = re.compile(r"\b[Dd]rop (it|one|both|those)|\b[Ll]eave (one|it|the column)|\bdrop both")
+_DROPS = re.compile(r"\b[Dd]rop (it|one|both|those)|\b[Ll]eave (one|it|the column)")  # in remedies that drop columns
 _KIND_ADVISED = {"levels": "continuous", "identifier": "continuous", "text": "discrete"}
+"""The kind that a button sets, by the problem of its finding."""
 _WAYS = {
     ("missing", "drop"): "leave rows with gaps out",
     ("missing", "pairwise"): "let each test drop only the rows with gaps in its columns",
@@ -70,22 +71,20 @@ def _of_levels(column: Floats, labels: tuple[str, ...] | None) -> dict[str, Any]
 
 def findings_shown(audit: Audit, source: Source) -> list[dict[str, Any]]:
     """The findings, errors first, each with buttons for its advice; above them a button for all unusable columns."""
-    unusable = [one.columns[0] for one in audit.errors if len(one.columns) == 1 and _DROPS.search(str(one.remedy))]
-    together = [] if len(unusable) < 2 else [_together(list(dict.fromkeys(unusable)))]
-    return [*together, *(_shown(one, source) for one in audit.findings)]
+    alone = [one for one in audit.errors if len(one.columns) == 1 and _DROPS.search(str(one.remedy))]
+    names, shown = list(dict.fromkeys(one.columns[0] for one in alone)), [_shown(one, source) for one in audit.findings]
+    if len(names) < 2:
+        return shown
+    told = f"{len(names)} columns cannot be used as they are: {listed(names)}."
+    button = {"label": f"Switch all {len(names)} off", "change": ["off", names, True]}
+    about = {"severity": "error", "problem": "several", "columns": [], "message": told, "remedy": ""}
+    return [{**about, "buttons": [button]}, *shown]
 
 
 def _shown(one: Finding, source: Source) -> dict[str, Any]:
     remedy = _remedy(one).spelled(spelled).replace(" on the command line", "")
     about = {"severity": one.severity, "problem": one.problem, "columns": list(one.columns), "message": one.message}
     return {**about, "remedy": remedy, "buttons": list(_buttons(one, source))}
-
-
-def _together(names: list[str]) -> dict[str, Any]:
-    told = f"{len(names)} columns cannot be used as they are: {listed(names)}."
-    button = {"label": f"Switch all {len(names)} off", "change": ["off", names, True]}
-    about = {"severity": "error", "problem": "several", "columns": [], "message": told, "remedy": ""}
-    return {**about, "buttons": [button]}
 
 
 def _remedy(finding: Finding) -> Sentence:

@@ -94,7 +94,7 @@ def laid_out(pag: PAG) -> Picture:
 
 
 def scene(pag: PAG, drawn: Picture, result: Result | None = None) -> dict[str, Any]:
-    """The data for drawing a graph; with `result` also probabilities, legend and, at the end, contradictions."""
+    """The data for drawing a graph; with `result` also probabilities, legend and, if complete, contradictions."""
     lines = apart(drawn.lines, drawn.boxes)
     probabilities = None if result is None else result.probabilities
     edges = [(line.edge.a, line.edge.b, line.edge.symbol) for line in lines]

@@ -298,7 +298,7 @@ def _names(result: Result, *places: int) -> list[str]:
 
 
 def _can_keep(before: Ready, choices: Choices) -> bool:
-    """Do the choices differ in knowledge only, and leave out the same columns? (Columns in knowledge stay in.)"""
+    """Do the choices differ in knowledge only, and leave out the same columns? (A column in knowledge stays in.)"""
     then, now = recorded(before.choices), recorded(choices)
     if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
         return False

@@ -334,7 +334,7 @@
       drawing.setLines(scene.lines);
     }
     const doubted = new Set(scene.doubted);
-    drawing.show(scene.rows, line => ({ state: doubted.has(line) ? " doubted" : "", doubt: doubted.has(line) ? "in a contradiction" : "",
+    drawing.show(scene.rows, line => ({ state: doubted.has(line) ? " doubted" : "", doubt: doubted.has(line) ? "takes part in claims that cannot all be true" : "",
       share: scene.shares.length ? scene.shares[line] : null, words: "probability " }));
     byId("replay").value = k;
     byId("empty").hidden = true;
