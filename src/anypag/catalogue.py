@@ -44,7 +44,7 @@ class Method:
     marks come from scores; else from tests and rules. `tests_by`: the test-based method that is its first phase; that
     method runs alone if no score fits the data, or if one of the choices `of_tests` was made. `over_shifts`: in a time
     series the same pair at different times is searched as one pair (`series/`). `takes_knowledge`: it reads the choice
-    `knowledge`; else all knowledge, also about contexts, must be in the marks of `initial`.
+    `knowledge`. A method without it knows only the marks of `initial`.
     """
 
     module: str
@@ -147,14 +147,13 @@ METHODS = {
         from_scores=False,
     ),
 }
-"""The facts about each method, by its name."""
 
 TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
 """The methods that use conditional-independence tests and no score."""
 
 
 class OfData(NamedTuple):
-    """A test of tables: the module and class (a `DataTest`) that define it. `of_matrix`: correlations are enough."""
+    """A test of tables: its module and its class (a `DataTest`). `of_matrix`: it also takes a correlation matrix."""
 
     module: str
     declared_as: str
@@ -171,4 +170,3 @@ TESTS = {
     "kci": OfData("anypag.ci.slow", "KCI"),
     "gcm": OfData("anypag.ci.slow", "GCM"),
 }
-"""The tests of tables, by name."""

@@ -19,7 +19,6 @@ import numpy as np
 from anypag.errors import AnypagError, abbreviated
 
 Size = int | Literal["n"] | None  # a length or a bound: a number, "n" for the number of variables, None for any
-
 SQUARE: tuple[Size, ...] = ("n", "n")
 LARGEST = 2**62  # whole numbers in files are less than this, unless their form says otherwise
 
@@ -356,10 +355,7 @@ class Array(Form):
     shape: tuple[Size, ...]
     low: int | None = None
     end: Size = None
-
-    @property
-    def is_array(self) -> bool:
-        return True
+    is_array = True
 
     def read(self, plain: Any, variables: Variables) -> Any:
         if not isinstance(plain, np.ndarray):
@@ -388,7 +384,7 @@ def _paired(marks: Any, variables: Variables) -> Any:
 
 
 def rule_rows(rules: Mapping[int, Any]) -> Form:
-    """Marks that rules set or wanted, one row each: rule (in `rules`), two nodes, mark, and two more nodes or -1."""
+    """Rows (rule, i, j, mark, a, b): one of `rules` set or wanted the mark at j on i–j; a and b: more nodes, or -1."""
 
     def of_rules(rows: Any, variables: Variables) -> Any:
         n = len(variables.names)

@@ -27,6 +27,8 @@ Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 SECONDS_BETWEEN_CALLS = 0.05  # how often `meanwhile` is called while the calling thread waits for the others
+ROOM = 30_000_000  # the work of one turn, in units of about a nanosecond; it takes 0.03 to 0.1 seconds
+Look = Callable[[], None]  # called between turns; an exception in it ends the work
 
 
 @cache
@@ -75,7 +77,7 @@ def _limit(libraries: Sequence[tuple[Any, int]]) -> None:
 
 @cache
 def _blas(with_scipy: bool) -> list[Any]:
-    """The loaded BLAS libraries, looked up again when scipy is loaded (`with_scipy`), which may load one more."""
+    """The loaded BLAS libraries. Importing scipy may load one more, so they are looked up again then."""
     from threadpoolctl import ThreadpoolController
 
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)
@@ -128,7 +130,7 @@ def map_in_threads(
 
 
 class InCaller:
-    """A callback that calls `look` in the thread that made it; in others, it raises CancelledError after `end()`."""
+    """A callback. In the thread that made it, it calls `look`. In others, it raises CancelledError after `end()`."""
 
     def __init__(self, look: Callable[..., None]) -> None:
         self._look, self._caller, self._is_over = look, get_ident(), Event()
@@ -195,12 +197,7 @@ def slices(n: int, most: int = 65536) -> list[slice]:
     return [slice(*ends) for ends in pairwise(bounds)]
 
 
-ROOM = 30_000_000  # the work of one turn, in units of about a nanosecond; it takes 0.03 to 0.1 seconds
-
-Look = Callable[[], None]  # called between turns; an exception in it ends the work
-
-
 def in_turns(kernel: Callable[..., bool], *arguments: Any, look: Look = do_nothing) -> None:
-    """Call the kernel until it returns True, with less room if it may run as Python; call `look` in between."""
+    """Call the kernel until it returns True, and `look` in between. A kernel that may run as Python gets less room."""
     while not kernel(*arguments, np.array([ROOM // 1000 if getattr(kernel, "waits", False) else ROOM])):
         look()

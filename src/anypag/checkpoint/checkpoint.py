@@ -37,7 +37,6 @@ from anypag.stored import Form, Nested, RefusedError, Variables, Whole, marks_ma
 
 SECONDS_BETWEEN_WRITES = 2.0  # for answers within an iteration, and for finished resamples
 _ANSWERS = re.compile(r"answers/(\d{8})/\d{1,9}/(queries|p)", re.ASCII)
-KnownAnswers = dict[tuple[int, int, tuple[int, ...]], float]
 
 
 class Checkpoint(AbstractContextManager["Checkpoint"]):
@@ -55,7 +54,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         self.problem = problem
         self._algorithm = algorithm
         self._test = problem.test
-        self._answers: KnownAnswers = self._test.test.known if isinstance(self._test.test, Cached) else {}
+        self._answers = self._test.test.known if isinstance(self._test.test, Cached) else {}
         self._n_parts = 0
         self._store = store_of_run(path, facts, {"steps": 0}, self._take_up, resume=resume)
         self._n_written = len(self._answers)
@@ -122,8 +121,10 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         try:
             self.history = history_of(store, names)
             if self.history:
-                nodes = nodes_of(store, names)
-                self.problem = self.problem.numbered(nodes.order, self._strength(nodes))
+                order = _array(store, "problem/order", StoredArray("int32", ("n",), 0, "n"), names)
+                if len(np.unique(order)) != len(names):
+                    raise RefusedError("the order of the nodes is no permutation")
+                self.problem = self.problem.numbered(order, self._strength(Nodes(names, order)))
                 self.state = state_of(store, self._algorithm, self.problem)
             self._read_answers(len(names))
         except CheckpointError:
@@ -226,14 +227,6 @@ def _leaves(form: Nested, name: str) -> Iterator[tuple[str, Form]]:
             yield from _leaves(inner, f"{name}/{part}")
         else:
             yield f"{name}/{part}", inner
-
-
-def nodes_of(store: Store, names: tuple[str, ...]) -> Nodes:
-    """The order of the nodes in a file."""
-    order = _array(store, "problem/order", StoredArray("int32", ("n",), 0, "n"), names)
-    if len(np.unique(order)) != len(names):
-        raise RefusedError("the order of the nodes is no permutation")
-    return Nodes(names, order)
 
 
 def history_of(store: Store, names: tuple[str, ...]) -> tuple[Iteration, ...]:

@@ -131,7 +131,7 @@ def withdrawn_marks(result: Result) -> list[Counts]:
 
 
 def _withdrawn(earlier: PAG, final: Marks, still: Callable[[], list[Marks]]) -> Counts:
-    """The rows for one iteration. `still` gives two tables: in the final graph i is a cause of j, or no cause of j.
+    """The rows for one iteration. `still` gives two tables of the final graph: i is a cause of j; i is no cause of j.
     A table of all pairs of a large graph may take gigabytes. So these tables are packed bits, and the earlier graph is
     read as a list of its marks.
     """

@@ -37,7 +37,7 @@ MOST_LISTED = 1_000_000
 
 class Unlisted(NamedTuple):
     """The pairs that the empty set separates, for a file that does not list them. These are all pairs without an edge,
-    except the listed pairs and the `unseparated` pairs (without a separating set). `rows`: the number of rows.
+    except the listed pairs and the `unseparated` pairs (without a separating set). `rows`: how many rows the data have.
     """
 
     rows: int | None
@@ -184,7 +184,7 @@ class Searched:
 
     @cached_property
     def posterior(self) -> Posterior | None:
-        """The sampled graphs and those added for effects, which take a while to sample; None without sampled graphs."""
+        """The sampled graphs, with more of them for effects, which take a while; None if no graphs were sampled."""
         if getattr(self.state, "posterior", None) is None:
             return None
         state: Any = self.state if self.for_effects is None else self.for_effects()[0]

@@ -1,8 +1,7 @@
 """The outcome of each statement of knowledge: used, implied by the data, contradicted, not usable.
 
-A statement is *used* for the marks that it gives alone, and for the marks that are lost without it. It is
-*contradicted* if the data alone give the opposite of one of its marks, or if no graph that fits the data agrees with
-it.
+A statement is *used* if it alone gives marks, or if the others give fewer marks without it. It is *contradicted* if the
+data alone give the opposite of one of its marks, or if no graph that fits the data agrees with it.
 """
 
 from __future__ import annotations
@@ -27,11 +26,10 @@ from anypag.knowledge.statements import KnownMark, Outcome, PairStatement, State
 from anypag.results.pairs import pair_p
 from anypag.search.apply_knowledge import Base, Closed, base_of, closed_with, contradictions, with_edges
 from anypag.search.problem import Problem
-from anypag.search.sepsets import Sepsets
 from anypag.search.state import State
 
 COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive"))
-"""(limit, words) for log-probability differences. For twice the difference Kass and Raftery (1995) have 2, 6 and 10."""
+"""Words for a log-probability difference below each limit; Kass and Raftery (1995) have 2, 6 and 10 for its double."""
 
 
 def outcomes_of(state: State, problem: Problem, *, final: bool) -> tuple[Outcome, ...]:
@@ -107,7 +105,7 @@ class _Judge:
         return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
 
     def _closed(self, facts: Facts) -> Closed:
-        """The marks that follow from facts. With n statements, a call may make 1/n of the usual number of trials."""
+        """The marks that follow from facts. With n statements, the exact closure gets 1/n of its usual trials."""
         share = len(self.statements)
         return closed_with(facts, self._base, self.state, self.problem, final=self.final, share=share)
 
@@ -168,7 +166,7 @@ class _Judge:
         return i, j
 
     def _against_with_others(self, statement: Statement) -> str:
-        """A clause: the data contradict this and other statements together, but none of them alone; empty otherwise."""
+        """A clause if the data contradict this statement together with others, but none of them alone; else empty."""
         if not any(one is statement for one in self._at_odds):
             return ""
         others = [str(one) for one in self._at_odds if one is not statement]
@@ -196,10 +194,6 @@ class _Judge:
         """All other statements, except those that need this one."""
         return [one for one in among if one is not statement and not _needs(one, statement)]
 
-    @cached_property
-    def _sepsets(self) -> Sepsets:
-        return self.state.sepsets.including(self.problem.always_given, self.problem.contexts_given)
-
     @property
     def _rows(self) -> str:
         return "" if self.problem.n_rows is None else f", n = {self.problem.n_rows}"
@@ -210,7 +204,8 @@ class _Judge:
         wanted = KnownMark(names[j], names[i], Mark(mark))
         a, c = (*because, -1)[:2]
         c = i if c < 0 else c  # R1 and similar rules use one node that is separated from the other end of the edge
-        separating = self._sepsets.get(a, c) if a >= 0 and a != c else None
+        sepsets = self.state.sepsets.including(self.problem.always_given, self.problem.contexts_given)
+        separating = sepsets.get(a, c) if a >= 0 and a != c else None
         if separating is None:
             return f"{RULES[rule].name} wants {wanted}"
         p = pair_p(self.state, self.problem.bound_test, a, c)
@@ -297,7 +292,7 @@ def _agree(facts: Facts, closed: Closed) -> bool:
 
 
 def _surely_lead(marks: Marks, not_selecting: Flags) -> Flags:
-    """(n, n) is i a cause of j by a directed path, and not only a cause of selection?"""
+    """(n, n) is i surely a cause of j: does a directed path lead there, and is i no cause of selection?"""
     is_sure = (marks == Mark.ARROW).any(axis=0) | not_selecting
     return np.asarray(ancestry(marks) & is_sure[:, None], np.bool_)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -34,7 +34,7 @@ REMEDIES: Mapping[Remedy, str] = {
     "interactions": 'Interactions between causes are not in the model: method "icd" with the test "kci" sees them.',
     "levels": "Merge levels, or leave out columns with many levels.",
 }
-"""What to do about a misfit. The other remedy, to say which data set a row is from, depends on the reader."""
+"""What to do about a misfit. "pooling" is not here: Python and the command line word it differently (`how_to_pool`)."""
 
 States = tuple[tuple[str, float, float], ...]
 """The ways to join a pair, the most probable first: symbol (`""` for no edge), probability, share of sampled graphs."""
@@ -63,13 +63,13 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` has states (symbols read from the first name); all pairs that it lacks have the states `elsewhere`. `causes`
-    has two shares of graphs for (a, b): a causes b (directly or not) in every member of the graph's class; a causes b
-    in no member. Pairs that it lacks have the shares 0 and 1. `graphs` are the most probable of the `n_classes` sampled
-    classes, each with its share and its edges. If `hidden` is False, only graphs without hidden causes were sampled,
-    and all probabilities assume that there are none. `changes` lists, for a pair, the changes of other pairs that go
-    with its alternative. `as_sampled` has, for each edge of the answer that was changed later (by knowledge, or to
-    circles in time series), its symbol before that.
+    `pairs` has the states of pairs (symbols read from the first name); a pair that it lacks has the states `elsewhere`.
+    `causes` has two shares for (a, b): of the sampled graphs whose class says that a causes b (directly or not), and of
+    those whose class excludes it. A pair that it lacks has the shares 0 and 1. `graphs` are the most probable of the
+    `n_classes` sampled classes, each with its share and its edges. If `hidden` is False, only graphs without hidden
+    causes were sampled, and all probabilities assume that there are none. `changes` lists, for a pair, the changes of
+    other pairs that go with its alternative. `as_sampled` has, for each edge of the answer that was changed later (by
+    knowledge, or to circles in time series), its symbol before that.
     """
 
     n_samples: int
@@ -249,25 +249,20 @@ class Misfit:
 
     def lines(self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities") -> tuple[Sentence, ...]:
         """The warning, or nothing. `how_to_pool`: how to pool data sets; "" if they were pooled."""
-        found = list(self._reasons(how_to_pool))
-        if not found:
-            return ()
-        why, what_to_do = zip(*found, strict=True)
-        told = f"{DOES_NOT_FIT}: {'; '.join(why)}. Do not rely on {doubted}."
-        return (Sentence(told, *(part for remedy in dict.fromkeys(what_to_do) if remedy for part in (" ", remedy))),)
-
-    def _reasons(self, how_to_pool: str) -> Iterator[tuple[str, str]]:
-        """The reasons why the table does not fit, each with what to do; "" for one without a remedy."""
         per_number, share = self.rows_per_number, self.share
+        why, remedies = list[str](), list[str]()
         if per_number is not None and per_number < LEAST_ROWS_PER_NUMBER:
-            few = f"there are {per_number:.2f} rows for each parameter of the best graph"
-            yield few, REMEDIES["levels"]
-        if share is None or share <= MOST_OFF or (len(self.worst) < LEAST_PAIRS and share < 1):
-            return
-        pairs = ", ".join(f"{a} and {b}" for a, b in self.worst)
-        pool = f"If the rows come from several experiments, places or times, say so ({how_to_pool})."
-        unlike = f"{share:.0%} of the pairs differ from those in tables simulated from the best graph (worst: {pairs})"
-        yield unlike, REMEDIES.get(self.remedy) or (pool if how_to_pool else "")
+            why.append(f"there are {per_number:.2f} rows for each parameter of the best graph")
+            remedies.append(REMEDIES["levels"])
+        if share is not None and share > MOST_OFF and (len(self.worst) >= LEAST_PAIRS or share == 1):
+            pairs = ", ".join(f"{a} and {b}" for a, b in self.worst)
+            unlike = "of the pairs differ from those in tables simulated from the best graph"
+            why.append(f"{share:.0%} {unlike} (worst: {pairs})")
+            pool = f"If the rows come from several experiments, places or times, say so ({how_to_pool})."
+            remedies.append(REMEDIES.get(self.remedy) or (pool if how_to_pool else ""))
+        told = f"{DOES_NOT_FIT}: {'; '.join(why)}. Do not rely on {doubted}."
+        advice = (part for remedy in dict.fromkeys(remedies) if remedy for part in (" ", remedy))
+        return (Sentence(told, *advice),) if why else ()
 
 
 def misfit_of(state: BayesState, problem: Problem) -> Misfit:
@@ -284,7 +279,7 @@ def misfit_of(state: BayesState, problem: Problem) -> Misfit:
     is_design = np.isin(names, known.contexts if known else ())  # nothing is assumed of the distribution of contexts
     if isinstance(score, DiscreteScore):
         n = len(names)
-        if len(state.n_levels):  # levels are drawn for this graph: those in the state are of another graph of the chain
+        if len(state.n_levels):  # levels are drawn anew: those in the state belong to another graph of the chain
             dag = latent_dag(state.best, state.n_levels)
             score = score.with_hidden(LatentScore(score).drawn(dag, state.hidden, [state.rounds]), dag.n_levels)
             parents = dag.causes

@@ -22,7 +22,7 @@ from anypag.graphs.pag import PAG
 from anypag.markup import block, heading, paragraphs, preformatted
 from anypag.results.consistency import Consistency, Withdrawn, consistency_of, withdrawn_from
 from anypag.results.grounds import Grounds, Searched
-from anypag.results.probabilities import DOES_NOT_FIT
+from anypag.results.probabilities import DOES_NOT_FIT, Misfit, Probabilities
 from anypag.search.problem import Chosen, Problem
 from anypag.search.state import State, StepInfo
 from anypag.stored import Number, Object, stored_fields
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from anypag.explain import Explanation
     from anypag.knowledge.knowledge import Knowledge
     from anypag.knowledge.statements import Outcome
-    from anypag.results.probabilities import Misfit, Probabilities
     from anypag.results.stability import Stability
     from anypag.search.by_scores.posterior import Posterior
 
@@ -229,7 +228,7 @@ class Result:
 
     @property
     def misfit(self) -> Misfit | None:
-        """Does the table fit what the probabilities assume? None for methods without any, and before orders settle."""
+        """Does the table fit what the probabilities assume? None without probabilities, and before orders are found."""
         return self.grounds.misfit
 
     @property
@@ -254,12 +253,9 @@ class Result:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences: that the fit of the table was not checked, and `compared`; empty without a search by scores."""
-        unchecked = (
-            "Not checked: whether the table fits what the probabilities assume."
-            if self.misfit and self.misfit.fits == "not checked"
-            else None
-        )
+        """At most two sentences on a search by scores: that the fit of the table was not checked, and `compared`."""
+        is_checked = self.misfit is None or self.misfit.fits != "not checked"
+        unchecked = None if is_checked else "Not checked: whether the table fits what the probabilities assume."
         return tuple(filter(None, (unchecked, self.compared)))
 
     def kept_p(self, a: str, b: str) -> float:
@@ -418,22 +414,18 @@ class Result:
         return f"{self.method}, {said.n_samples:,} graphs sampled; {said.errors_told}; {end}"
 
     def __str__(self) -> str:
-        sets = None if self.sets is None else self.sets.told
-        told = filter(None, [self.summary(), sets, *self.misfit_told, *self.remarks, *self.consistency.lines()])
-        return "\n".join([*told, *self._edges_told()])
-
-    def _edges_told(self) -> list[str]:
-        """The graph as text, with probabilities and their explanation if graphs were sampled."""
+        """The summary, cautions and the edges; with probabilities, also why edges are unlikely and what to add."""
         from anypag.explain.facts import what_to_say
         from anypag.explain.sampled import why_unlikely
         from anypag.explain.summary import contexts_told, edge_lines
 
-        same = [f"{name}, the same as {first}" for name, first in self.copies.items()]
-        lines = [*edge_lines(self), *same, *contexts_told(self)]
-        if self.probabilities is None:
-            return lines
-        told = (why_unlikely(self.probabilities, self.pag), what_to_say(self, "knowledge="))
-        return [*lines, *(line for line in told if line)]
+        sets = None if self.sets is None else self.sets.told
+        told = [self.summary(), sets, *self.misfit_told, *self.remarks, *self.consistency.lines()]
+        told += [*edge_lines(self), *(f"{name}, the same as {first}" for name, first in self.copies.items())]
+        told += contexts_told(self)
+        if self.probabilities is not None:
+            told += [why_unlikely(self.probabilities, self.pag), what_to_say(self, "knowledge=")]
+        return "\n".join(filter(None, told))
 
 
 def refuse_unsearched(source: object, *nodes: object) -> None:

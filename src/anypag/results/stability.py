@@ -162,7 +162,6 @@ class Stability:
         return counts / self.n if self.n else np.full(counts.shape, np.nan)
 
     def __repr__(self) -> str:
-        """One line: the type and `summary`."""
         return f"<Stability: {self.summary()}>"
 
     def __str__(self) -> str:

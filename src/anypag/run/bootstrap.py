@@ -111,7 +111,11 @@ class Resampling:
         """Search the whole data (by `whole`, if given), then the resamples. After Ctrl-C, or when a budget is spent,
         the finished resamples are returned. Resamples run in the context `listening()`.
         """
-        with self._replicates() as done:
+        with Replicates(self.names) as done:
+            if self.choices.checkpoint is not None:
+                about = {"resample": self.plan.resample, "seed": self.plan.seed, **self.plan.about_rows}
+                facts = fingerprint(self.search.algorithm, self.search.problem, self._source) | about
+                done.keep(Path(self.choices.checkpoint), facts, resume=self.choices.resume)
             budget = Budget(self.search.problem.choices, self.choices.n_jobs)
             listeners = Listeners(progress=tick)
             result = learned(self.search, self.of_search, listeners) if whole is None else whole()
@@ -123,17 +127,8 @@ class Resampling:
             plan = self.plan  # a checkpoint may hold more resamples than were asked for
             graphs = tuple(graph for k, graph in sorted(done.graphs.items()) if k < plan.n)
             failures = tuple(failure for k, failure in sorted(done.failures.items()) if k < plan.n)
-            about = plan.n, plan.resample, plan.seed, failures, stopped, result.pag
-            return Bootstrap(replace(result, choices=told, stability=Stability(self.names, graphs, *about)))
-
-    def _replicates(self) -> Replicates:
-        """The replicates in the checkpoint; none without a checkpoint. New replicates are written to it too."""
-        done, path = Replicates(self.names), self.choices.checkpoint
-        if path is not None:
-            plan = {"resample": self.plan.resample, "seed": self.plan.seed, **self.plan.about_rows}
-            facts = fingerprint(self.search.algorithm, self.search.problem, self._source) | plan
-            done.keep(Path(path), facts, resume=self.choices.resume)
-        return done
+            found = Stability(self.names, graphs, plan.n, plan.resample, plan.seed, failures, stopped, result.pag)
+            return Bootstrap(replace(result, choices=told, stability=found))
 
     def _resample(
         self, done: Replicates, budget: Budget, progress: Callable[..., Progress], tick: Tick, listening: Listening

@@ -15,7 +15,6 @@ from anypag.choices import Choices, Device, DSep, Sepset, Stop
 from anypag.ci.base import CITest
 from anypag.ci.wrappers import NoTestsLeft
 from anypag.data.columns import Transform
-from anypag.data.files.scan import Reading
 from anypag.data.findings import Singular
 from anypag.data.sources.counted import CountedTable
 from anypag.data.sources.data_sets import DataSets
@@ -93,8 +92,8 @@ class Search:
         return kept
 
     def steps(self, state: State | None = None, tick: Tick = no_tick) -> Iterator[tuple[State, StepInfo]]:
-        """Yields one step after the other, from the start or from a state reached before. Warns of decisions of a
-        graphics card in a step that the CPU might make differently.
+        """Yields one step after the other, from the start or from a state reached before. Warns if a graphics card
+        made decisions in a step that the CPU might make differently.
         """
         told = self._close_calls
         if state is None:
@@ -173,8 +172,9 @@ class Search:
         about = (method.name, method.facts, problem.choices, history, complete, stopped)
         spent = sum(item.seconds for item in history)
         grounds = Searched(state, problem, last, partial(drawn_until_stopped, state, problem, spent))
-        reading, chosen = reading_of(self._data_or_test), problem.chosen
-        return Result(*about, grounds, source=self._source, reading=reading, sets=self.sets, chosen=chosen)
+        data = self._data_or_test.table if isinstance(self._data_or_test, CountedTable) else self._data_or_test
+        reading = data.reading if isinstance(data, Table) else None
+        return Result(*about, grounds, source=self._source, reading=reading, sets=self.sets, chosen=problem.chosen)
 
 
 def learn(
@@ -388,12 +388,6 @@ def iterate(
 def source_of(data: Any) -> str | None:
     """The name of the file that data are read from."""
     return Path(data).name if isinstance(data, str | os.PathLike) else None
-
-
-def reading_of(data: Any) -> Reading | None:
-    """The user's options for reading the file of a table; None if none were given, or if the data are no table."""
-    table = data.table if isinstance(data, CountedTable) else data
-    return table.reading if isinstance(table, Table) else None
 
 
 def warn_of(search: Search) -> None:

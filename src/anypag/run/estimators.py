@@ -121,18 +121,13 @@ class _Estimator:
 
 
 class Auto(_Estimator):
-    """Tests, then a posterior over graphs if a score fits the table, as a scikit-learn estimator.
-
-    Args: as for `anypag.learn`.
-    """
+    """Tests, then a posterior over graphs if a score fits: an estimator with the arguments of `anypag.learn`."""
 
     _method = "auto"
 
 
 class ICD(_Estimator):
-    """Iterative causal discovery, as a scikit-learn estimator.
-
-    Args: as for `anypag.learn`.
+    """Iterative causal discovery: an estimator with the arguments of `anypag.learn`.
 
     >>> import anypag as ap
     >>> ap.ICD(alpha=0.05).get_params()["alpha"]
@@ -143,18 +138,12 @@ class ICD(_Estimator):
 
 
 class FCI(_Estimator):
-    """FCI, as a scikit-learn estimator.
-
-    Args: as for `anypag.learn`.
-    """
+    """FCI: an estimator with the arguments of `anypag.learn`."""
 
     _method = "fci"
 
 
 class Bayes(_Estimator):
-    """A posterior over graphs, as a scikit-learn estimator; probabilities are in `posterior_`.
-
-    Args: as for `anypag.learn`.
-    """
+    """A posterior over graphs (`posterior_`): an estimator with the arguments of `anypag.learn`."""
 
     _method = "bayes"

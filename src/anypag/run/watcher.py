@@ -26,7 +26,6 @@ from anypag.search.state import State
 if TYPE_CHECKING:
     from anypag.checkpoint.checkpoint import Checkpoint
 
-
 SECONDS_BETWEEN_UPDATES = 0.05  # of a progress bar
 SECONDS_TO_MEASURE = 0.5  # a pace is measured over at least this many seconds
 
