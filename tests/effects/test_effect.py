@@ -71,8 +71,8 @@ def test_not_identified_names_the_edge_and_the_remedy() -> None:
     assert found.status == "unidentified"
     assert found.formula is None
     assert found.reason == (
-        "stress o-> smoking: this edge may hide a common cause of both, and may be due to that alone; a measured cause "
-        "of stress that has nothing else to do with smoking would settle it."
+        "stress o-> smoking: this edge may hide a common cause of both, and may be due to that alone; to settle this, "
+        "measure a further cause of stress that is related to smoking only through stress, if at all."
     )
 
 
@@ -266,4 +266,5 @@ def test_a_path_along_which_hidden_causes_may_join_a_cause_to_what_follows_is_na
     mag = ap.MAG.from_string("V <-> X; X --> M; M --> Y; W --> Y; X <-> W; W <-> M")
     found = ap.effect(mag, "X", "Y", selection_bias=False)
     assert found.status == "unidentified"
-    assert found.reason == "X <-> W <-> M: along this path hidden causes may join X to M, which X may cause."
+    why = "X may be a cause of M, and hidden causes along this path may also join the two."
+    assert found.reason == f"X <-> W <-> M: {why}"

@@ -20,9 +20,10 @@ SETS = {
     ("reason", "sentence"),
     [
         (MarkReason("B", "A", Mark.ARROW, 0, ("A", "F")),
-         "R0: A and F are independent, yet both are joined to B; so B is a cause of neither."),
+         "R0: A and F are independent, yet both have an edge to B; so B is a cause of neither."),
         (MarkReason("M", "A", Mark.ARROW, 0, ("A", "C")),
-         "R0: A and C are independent given B and Z, not M, yet both are joined to M; so M is a cause of neither."),
+         "R0: A and C are independent given B and Z, a set without M, yet both have an edge to M; "
+         "so M is a cause of neither."),
         (MarkReason("B", "C", Mark.TAIL, 1, ("A",)),
          "R1: A and C are independent given B and Z, and B, which is needed for that, is not a cause of A; "
          "so B must be a cause of C."),
@@ -33,8 +34,8 @@ SETS = {
          "R1: A and X have no edge, and B, a non-collider between them, is not a cause of A; "
          "so B must be a cause of X."),
         (MarkReason("C", "A", Mark.ARROW, 2, ("B",)),
-         "R2: A points to B and B to C, and one of these edges has a tail; if C were a cause of A, "
-         "one of the two arrowheads would be wrong."),
+         "R2: the edge between A and B has an arrowhead at B, that between B and C has one at C, and one of them "
+         "has a tail at its other end; if C were a cause of A, one of the arrowheads would be wrong."),
         (MarkReason("B", "D", Mark.ARROW, 3, ("A", "C")),
          "R3: D, a non-collider between A and C, is a cause of A, of C or of being in the sample; "
          "B is a cause of none of these, so it is no cause of D."),
@@ -61,11 +62,12 @@ SETS = {
         (MarkReason("A", "C", Mark.TAIL, 8, ("B",)),
          "R8: A has a tail towards B, and B is a cause of C; a cause of a cause is a cause."),
         (MarkReason("A", "C", Mark.TAIL, 9, ("B",)),
-         "R9: a path from A through B may lead to C, and B and C have no edge; if the end at A were an arrowhead, "
-         "that path would have to be directed and make A a cause of C, which the arrowhead denies."),
+         "R9: a path from A through B may lead to C, and B and C have no edge. If the edge between A and C had an "
+         "arrowhead at A, all edges of the path would be arrows. So A would be a cause of C; but the arrowhead would "
+         "say that it is not."),
         (MarkReason("A", "C", Mark.TAIL, 10, ("M", "W")),
-         "R10: M and W have no edge, and paths from A through them may lead to two causes of C; "
-         "at least one path must, so the end at A is a tail."),
+         "R10: M and W have no edge, and paths from A through them may lead to two causes of C. "
+         "At least one of the paths must be directed, so the edge between A and C has a tail at A."),
     ],
 )  # fmt: skip
 def test_sentences(reason: MarkReason, sentence: str) -> None:

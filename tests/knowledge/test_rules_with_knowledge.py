@@ -79,6 +79,6 @@ def test_the_reason_of_k4_names_the_end_with_the_tail(edge: str, tail: str) -> N
     rule, i, j, mark, *because = row.tolist()
     reason = MarkReason(pag.names[j], pag.names[i], Mark(mark), rule, tuple(pag.names[k] for k in because))
     assert why(reason, {}) == (
-        "K4: A points to V, so V is no cause of being in the sample, and no edge of V has two tails; "
-        f"this edge has a tail at {tail}."
+        "K4: the edge between A and V has an arrowhead at V, so V is no cause of being in the sample, and no edge of V "
+        f"has two tails; the edge between {reason.at} and {reason.other} has a tail at {tail}."
     )

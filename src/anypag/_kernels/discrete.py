@@ -1,18 +1,21 @@
-"""G², χ² and permutation cumulants of many small sets of discrete columns.
+"""G², χ² and the permutation statistic of many small sets of discrete columns. The permutation statistic sums, over all
+cells, n · (o - e)² / ((R + 1) · (C + 1)): n the rows in the cell's stratum, o and e the observed and expected rows in
+the cell, R and C its margins. It comes with its first three cumulants over permutations within strata.
 
 A query (or question) asks whether x and y are independent given the columns z. Every stratum (a combination of values
 of z that occurs in the data) has a table of x against y. Its degrees of freedom are (levels of x that occur in it - 1)
 · (levels of y that occur in it - 1). Statistic and degrees of freedom of a query are sums over its strata.
 
-`joint_statistics` makes tables of all combinations of levels. Rows are counted only for a few larger sets of columns.
-The tables of their subsets follow by summing, and one table answers every pair of its columns given the others. Counts
-are integers, so the statistics equal those of single questions (`count_statistics`) to the bit.
+`joint_statistics` joins the columns of several queries to a larger set, and counts the rows once for it, in a table
+with a cell for every combination of levels. The tables of its subsets follow by summing, and one table answers every
+pair of its columns given the others. Counts are integers, so the statistics equal those of single questions
+(`count_statistics`) to the bit.
 
 Sets with too many combinations are counted query by query (`count_statistics`), in memory that the number of rows
-bounds: in a dense table if it has at most `most_cells` cells (`ci.counting` sets this to min(4 · rows, 2²⁶) + 64), else
-in a hash table of the cells that occur, which are at most as many as the rows. For permutations
-(`permutations_by_rows`) the rows are sorted instead. A row of the data can stand for several equal rows: every row has
-a weight, and counts are sums of weights.
+bounds. A table with at most `most_cells` cells is dense (`ci.counting` sets this to min(4 · rows, 2²⁶) + 64). A larger
+one is a hash table of the cells that occur, at most one for each row. For permutations (`permutations_by_rows`) the
+rows are sorted instead. A row of the data can stand for several equal rows: every row has a weight, and counts are sums
+of weights.
 """
 
 import math
@@ -25,7 +28,7 @@ PEARSON, LOG_LIKELIHOOD, PERMUTATIONS = 1, 2, 3
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # the factor of the hash function
 _NO_VARIANCE = 1e-12  # a variance below this share of the squared mean is rounding error
-_FEW_CELLS = 512  # a table of at most this many cells is counted as four tables that take turns
+_FEW_CELLS = 512  # a table of at most this many cells is counted in four copies, which are then added (faster)
 _MOST_COLUMNS = 12  # the most columns of a table that serves several sets
 _WINDOW = 1024  # how many sets are tried for a common table
 
@@ -47,14 +50,14 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
 
 @njit(cache=True, nogil=True)
 def _combine(before, column, step, after):
-    """Adds a column to the combination number of each row; the columns before it have `step` combinations."""
+    """Numbers the combination of levels in each row: `before` + level · `step`; see `prefixes`, `steps`."""
     np.multiply(column, after.dtype.type(step), after)
     np.add(before, after, after)
 
 
 @njit(cache=True, nogil=True)
 def _count_cells(combined, weights, total, cells):
-    """Sums row weights by cell. With few cells, four tables take turns, so additions rarely wait for each other."""
+    """Sums row weights by cell. With few cells, row i goes to copy i mod 4, so additions rarely wait for others."""
     turns = 4 if total <= _FEW_CELLS else 1
     for cell in range(turns * total):
         cells[cell] = 0
@@ -185,14 +188,14 @@ def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
 
 @njit(cache=True, nogil=True)
 def _matrix_sums(counts, n):
-    """Nine sums over the matrix W of a column in a stratum with n rows, from the counts of the column's levels. For two
-    rows of the stratum, W has 1 / (R + 1) if both have the same level and R rows have that level, else 0; W is then
-    centred by rows and columns. With w for its diagonal, the sums are Σ R² / (R + 1) over the levels; the traces of W,
-    W² and W³; Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. A level without rows adds nothing.
+    """The nine sums from which moments follow, from the counts of a column's levels in a stratum with n rows of data. W
+    is the column's (n, n) matrix: for two rows of data it has 1 / (R + 1) if both have the same level and R rows have
+    that level, else 0; then W's own rows and columns are centred. With w for its diagonal, the sums are Σ R² / (R + 1)
+    over the levels; the traces of W, W² and W³; Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. Empty levels add 0.
     """
     k1, k2, k3, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for whole in counts:
-        count = float(whole)  # Python is slower with numpy's numbers
+        count = float(whole)  # this may run as plain Python at first, which is slower with numpy's numbers
         share = count / (count + 1.0)
         k1 += share * count
         k2 += share * share * count
@@ -241,7 +244,8 @@ def _second_moment(sums_x, sums_y, n):
 
 @njit(cache=True, nogil=True)
 def _over_different_rows(sums):
-    """Sums, up to sign, of products of three entries of W: one sum for each way in which the six indices can coincide.
+    """Sums of products of three entries of W, one for each way in which their six indices can coincide, in groups with
+    one to six different indices. A sum of x is only multiplied by that of y, so a sign that both have is dropped.
     Rows and columns of W sum to 0, so every sum over different indices follows from `_matrix_sums`.
     """
     _, t, t2, t3, s2, s3, u, v, b = sums
@@ -297,8 +301,8 @@ def _third_moment(sums_x, sums_y, n):
 
 @njit(cache=True, nogil=True)
 def _add_stratum(counts_x, counts_y, rows, product, cumulants):
-    """Adds the cumulants of one stratum of 3 rows or more to `cumulants`. Returns its statistic. `product` is the sum
-    of o (o - 2 e) / ((R + 1) (C + 1)) over cells with o > 0: o observed, e expected, R and C the cell's margins.
+    """Adds the statistic's cumulants in one stratum of 3 rows or more to `cumulants`. Returns the statistic there.
+    `product` is the sum of o (o - 2 e) / ((R + 1) (C + 1)) over cells with o > 0. The rest follows from the margins.
     """
     n = float(rows)
     sums_x, sums_y = _matrix_sums(counts_x, n), _matrix_sums(counts_y, n)
@@ -315,7 +319,7 @@ def _add_stratum(counts_x, counts_y, rows, product, cumulants):
 
 @njit(cache=True, nogil=True)
 def _of_permutations(cells, strata, step_a, step_b, levels_a, levels_b, margins, weights, cumulants):
-    """The permutation statistic of two columns, summed over strata. Writes its cumulants under permutation."""
+    """The permutation statistic (see the top) of two columns. Writes its cumulants over permutations within strata."""
     statistic = 0.0
     for k in range(3):
         cumulants[k] = 0.0
@@ -459,10 +463,11 @@ def _sum_out(table, n_levels, inner, rest):
 def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
     """The place in `cells` of the table of `members`, summed from the table of all `columns`. Both lists ascend.
 
-    Columns are summed out from the first on, so that most sums are over long runs. Intermediate tables stay in `cells`
-    and serve the next sets with the same first columns. Together they have no more cells than the table of `columns`.
-    `is_kept`, `ends` and `begins` describe the tables of the previous set and are updated. `same` says whether these
-    tables were summed from the same `columns`.
+    Columns are summed out from the first on, because the next set usually keeps or sums out the same first columns:
+    intermediate tables stay in `cells` and serve it too. Together they have no more cells than the table of `columns`.
+    `is_kept`, `begins` and `ends` are updated. They describe the previous set: is_kept[d] says whether it has column d;
+    begins[d] and ends[d] are the bounds in `cells` of the table after the first d columns were kept or summed out.
+    `same` says whether these tables were summed from the same `columns`.
     """
     inner, outer, place = np.int64(1), ends[0], 0
     for d in range(len(columns)):
@@ -530,7 +535,7 @@ def _answer(table, members, levels, widths, questions, places, most_binary, fami
             statistics[i], freedoms[i] = _of_levels(table, known, *of_two, family, margins)
 
 
-@patient(table=10_000, lists=FEW, nogil=True)  # `cells` and the number of queries bound the work
+@patient(table=10_000, lists=FEW, nogil=True)  # may be patient: `cells` and the number of queries bound its work
 def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, answers):
     """Writes the statistic of each query, and its degrees of freedom or cumulants.
 
@@ -557,7 +562,7 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
     widest = max(width, _MOST_COLUMNS)
     columns, before, n_before = np.empty(widest, np.int32), np.empty(widest, np.int32), 0
     whole = np.empty(masks.shape[1], np.uint64)
-    prefixes = np.empty((widest, n), codes.dtype)  # row d: the combination number of the first d columns
+    prefixes = np.empty((widest, n), codes.dtype)  # row d: numbers each row's combination of the first d columns
     prefixes[0] = 0
     steps = np.ones(widest, np.int64)  # how many such combinations are possible
     combined = np.empty(n, codes.dtype)
@@ -693,7 +698,7 @@ def _product_of_cells(rows, codes_a, codes_b, weights, counts_a, counts_b, numbe
 @njit(cache=True, nogil=True)
 def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants, rows_used):
     """Writes statistic, cumulants and number of rows of each query, the same to the bit as `joint_statistics`. For each
-    query, rows are sorted by the levels of y, of x and of each member of z in turn, so that strata, levels and cells
+    query, rows are sorted by z, then x, then y (by stable sorts, the last key first), so that strata, levels and cells
     are runs. The time depends on the rows, not on the number of combinations of levels. Arguments as for
     `count_statistics`; in a query x must be less than y, and z must ascend.
     """
@@ -847,7 +852,7 @@ def count_statistics(
     is PEARSON or LOG_LIKELIHOOD.
     """
     n = codes.shape[1]
-    n_rows = weights.sum()  # decides how to count, so that weighted rows give the same bits as repeated rows
+    n_rows = weights.sum()  # strata are numbered by this, not n: weighted rows give the same bits as repeated rows
     r = z.shape[1]
     room = _most_combinations(levels, x, y, z, most_cells)
     places = 2

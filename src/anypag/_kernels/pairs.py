@@ -213,9 +213,9 @@ def all_in_range(x, y, z, p):
 
 @patient(nogil=True)
 def arranged(place, stored, x, y, z):
-    """Whether all indices are in range, and (meaningless if not) the questions with x before y and z ascending, both by
-    the columns' names. The new indices are those under which a test stores its columns. `place` (p,): the rank of each
-    column's name; `stored` (p,): the index under which the column with each rank is stored.
+    """Whether all indices are in range. Then x, y and z of the questions with x before y and z ascending by the
+    columns' names, meaningless if an index is out of range. The new indices are where a test stores its columns.
+    `place` (p,): the rank of each column's name; `stored` (p,): the index where the column of each rank is stored.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # unsigned, so that negative indices are large

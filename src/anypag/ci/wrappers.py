@@ -1,10 +1,10 @@
 """Wrappers around tests: counting questions, caching answers, limiting the size of condition sets, and workers.
 
 Each worker answers one question at a time, through joblib. The questions sent together (a block) make two tasks for
-every worker. A task takes about 0.25 seconds, judged by the time that earlier questions took. Answers do not
-depend on the worker. The data that all tasks need (the rows, a user's test) are sent to each worker once, not with
-every task. Worker processes of one machine map arrays from shared memory (joblib does that). On a Dask cluster the data
-are sent to all workers beforehand, so that a lost worker loses no data.
+every worker. A task gets as many questions as should take about 0.25 seconds, estimated from the time of earlier
+questions. Answers do not depend on the worker. The data that all tasks need (the rows, a user's test) are sent to each
+worker once, not with every task. Worker processes of one machine map arrays from shared memory (joblib does that). On a
+Dask cluster the data are sent to all workers beforehand, so that a lost worker loses no data.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ class NoTestsLeft(BaseException):
 class Counted(Wrapper):
     """A test that counts the questions it evaluates, up to a limit.
 
-    `distinct`: does a search count a repeated question only once (`anypag.search.inquiry.Asked`)? By default it does
-    for oracles and for tests that take one question at a time: there an answer takes longer than a lookup.
+    `distinct`: should a search, in its own count of questions (`search.inquiry.Asked`), count a repeated question only
+    once? This class does not use it. Default: yes for oracles and for tests that take one question at a time; there,
+    looking up whether a question was asked costs less than answering it.
     """
 
     def __init__(self, test: CITest, *, distinct: bool | None = None) -> None:
@@ -60,7 +61,7 @@ class Counted(Wrapper):
         return checked_pvalues(answers, queries, self.names)
 
     def add(self, count: int) -> None:
-        """Count questions that a pass (`ci.passes`) answered."""
+        """Count questions answered outside `pvalues`, by a function that answers for a whole graph (`ci.passes`)."""
         with self._lock:
             self.evaluated += count
 
@@ -133,7 +134,9 @@ def parcel(value: Value) -> Any:
 
 
 def opened(sent: Any) -> Any:
-    """The value of a parcel. With one worker joblib runs tasks in this process, where a future must be fetched."""
+    """The value of a parcel. Dask replaces the future by the parcel on the workers. But with one worker joblib runs the
+    task in this process, which gets the future itself; then the parcel is fetched here.
+    """
     return (sent if isinstance(sent, Parcel) else sent.result()).value
 
 
@@ -164,7 +167,7 @@ class Dispatched(Wrapper):
 
     @property
     def block(self) -> int:
-        """How many questions to send at a time; not more, because some of them may turn out to be unnecessary."""
+        """How many questions to send at a time. Answers to the first may make later ones unnecessary, so not more."""
         return workers_of(self._n_jobs) * TASKS_PER_WORKER * self._per_task
 
     def pvalues(self, queries: Queries) -> PValues:

@@ -52,7 +52,8 @@ def learn(
 ) -> ExitCode:
     """Learn a graph (a PAG) from a table, or from several data sets.
 
-    If the tests are right, the claims of the graph are true after every iteration of tests (methods auto and icd).
+    Methods auto and icd test in iterations, with larger condition sets in each. If all tests are right, what the graph
+    claims is true after each of them, so the graph of a stopped run can be used too.
     If Ctrl-C, SIGTERM or a budget ends the run, the last graph is written to every output asked for (exit code 3).
     Ctrl-C twice within a second stops at once. Pictures and reports are drawn last, after all other outputs; a signal
     ends the drawing too.
@@ -195,8 +196,8 @@ def _ended(run: Callable[[], Result], terminal: Terminal, data: Any) -> Ending:
 def _run_search(
     search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock, is_kept: bool
 ) -> Result:
-    """The result of a search, whose steps are printed. `is_kept`: an output holds the graphs from which effects are
-    estimated, so they are sampled too.
+    """The result of a search, whose steps are printed. `is_kept`: does an output (.json, .html, JSON on the terminal)
+    store the sampled graphs from which effects are estimated? If so, they are sampled now.
     """
     from anypag.run.engine import learned, may_draw, with_draws
 

@@ -26,7 +26,7 @@ AT_ONCE = 32  # columns centred at once: their copies stay in the processor's ca
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
 """The least work of a thread: how many numbers it centres, how many multiplications it does."""
 CHUNK = 4_000_000  # numbers in a chunk: 32 MB
-_SMALL = 1e-5  # a column that keeps less than this share of its deviation in a resample may be constant there
+_SMALL = 1e-5  # a resampled column with less than this share of its deviation in the table: do its values differ?
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +69,14 @@ class Products(Protocol):
         """(p,) the diagonal of a matrix of products on the device."""
 
     def keep(self, products: Any, scale: Floats, place: npt.NDArray[np.intp], threads: int) -> Floats:
-        """The correlations on the CPU; row and column i are from place[i] of the products. The device keeps a copy."""
+        """The correlations in CPU memory; row and column i are place[i] of `products`. The device keeps a copy."""
 
 
 def moments_of(
     values: Floats, names: Sequence[str], weights: Floats | None = None, *, threads: int = 1, on: Products | None = None
 ) -> Moments:
     """The moments of (n, p) values without gaps. With weights, their rounded sum counts as the number of rows. Columns
-    are processed by name in fixed panels, so that results do not depend on the order of columns or on threads.
+    are sorted by name and multiplied in fixed blocks, so results do not depend on the order of columns or on threads.
     """
     if weights is not None:
         with single_blas:
@@ -199,7 +199,9 @@ def without_gaps(values: Floats) -> Floats:
 
 
 def _centre(columns: Floats, origin: Floats, exponent: npt.NDArray[np.int32]) -> Floats:
-    """The means of (p, m) columns, scaled by 2**-exponent and less the origin. Scales and centres the columns."""
+    """The means that were subtracted to centre p columns, the rows of this (p, m) array. The columns change in place:
+    they are scaled by 2**-exponent, the origin, scaled too, is subtracted, and they are centred.
+    """
     scaled_down(columns, exponent[:, None], out=columns)
     columns -= np.ldexp(origin, -exponent)[:, None]
     first = columns.mean(axis=1)
@@ -220,8 +222,8 @@ def from_products(
     threads: int = 1,
     on: Products | None = None,
 ) -> Moments:
-    """Moments from sums of centred products, which are overwritten. The columns of the arrays are sorted by name and
-    scaled by 2**-exponent. `on`: the graphics card that holds the products.
+    """Moments from sums of centred products, which are overwritten. All arrays are in the order of the sorted names;
+    `mean` and `products` are those of columns scaled by 2**-exponent. `on`: the graphics card that holds `products`.
     """
     back = np.argsort(name_order(names))
     root = np.sqrt(np.maximum(np.diag(products) if on is None else on.diagonal(products), 0.0))

@@ -106,8 +106,8 @@ def effect(
     >>> ap.effect(pag, "cancer", "smoking", selection_bias=False).status
     'zero'
     >>> print(ap.effect(pag, "stress", "smoking", selection_bias=False).reason)
-    stress o-> smoking: this edge may hide a common cause of both, and may be due to that alone; a measured cause of \
-stress that has nothing else to do with smoking would settle it.
+    stress o-> smoking: this edge may hide a common cause of both, and may be due to that alone; to settle this, \
+measure a further cause of stress that is related to smoking only through stress, if at all.
     """
     how: dict[str, Any] = {"model": model, "learner": learner, "by": by, "cluster": cluster, "confounding": confounding}
     if assume is not None:

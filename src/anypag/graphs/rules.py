@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from anypag.graphs.orientation import Colliders, Pass, Paths
 
 Explain = Callable[[MarkReason, SeparationsByPair], str]
-KNOWN = 20  # the "rule" of a mark that was given by a statement
-CLOSURE = 26  # the "rule" of a mark shared by all graphs that agree with the data and all statements
+KNOWN = 20  # the "rule" of a mark that the user's knowledge gives
+CLOSURE = 26  # the "rule" of a mark shared by all graphs that agree with the data and the user's knowledge
 _MARKS = {"o": Mark.CIRCLE, "<": Mark.ARROW, ">": Mark.ARROW, "-": Mark.TAIL}
 _BITS = {"*": 0b1110, **{sign: 1 << mark for sign, mark in _MARKS.items()}}
 _PLACES = {"V": 0, "A": 1, "B": 2, "": 3}
@@ -96,7 +96,7 @@ def discriminating_paths(graph: Pass) -> Paths:
 
 
 def _pattern(kernel_name: str, known: str | None = None) -> Callable[[Pass, Colliders], int]:
-    """The `propose` of a rule whose kernel reads marks and, if `known` names one, a field of `KnownCauses`."""
+    """The `propose` of a rule whose kernel reads marks and a field of `KnownCauses`: `known`, or none if it is None."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         more = () if known is None else (getattr(graph.known, known),)
@@ -113,7 +113,7 @@ class Triple(NamedTuple):
     across: str  # the edge A–B; "" for none, "any" for any or none
     then: str  # `V --> B`: the marks that follow; a star leaves a mark as it is
     because: str = ""  # the nodes that the reason names; by default the node that `then` does not name
-    known: str = ""  # "A" or "B": the table of knowledge must be True at [V, this node]
+    known: str = ""  # "A" or "B": the table that `known` of `_triple` names must be True at [V, this node]
 
 
 def _triple(*patterns: Triple, known: str | None = None) -> Callable[[Pass, Colliders], int]:
@@ -153,8 +153,8 @@ def _nothing(graph: Pass, colliders: Colliders) -> int:
 
 
 def _saying(sentence: str) -> Explain:
-    """A function that fills in the fields of a sentence: `{at}`, `{other}`, and either `{because}` for all nodes that
-    the reason names, or a field of any other name for each of them, in order of appearance.
+    """A function that fills in the fields of a sentence. `{at}` and `{other}` are the ends of the edge. `{because}`
+    lists all nodes that the reason names. Without it, each of these nodes has a field of any other name, in order.
     """
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 
@@ -176,8 +176,8 @@ def separated(a: str, b: str, sepsets: SeparationsByPair) -> str:
 def _rule_0(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     a, c = reason.because
     found = sepsets.get((a, c))
-    without = "yet both" if found is None or not found.given else f"not {reason.at}, yet both"
-    return f"{separated(a, c, sepsets)}, {without} are joined to {reason.at}; so {reason.at} is a cause of neither."
+    without = "yet both" if found is None or not found.given else f"a set without {reason.at}, yet both"
+    return f"{separated(a, c, sepsets)}, {without} have an edge to {reason.at}; so {reason.at} is a cause of neither."
 
 
 def _rule_1(reason: MarkReason, sepsets: SeparationsByPair) -> str:
@@ -207,8 +207,9 @@ def _rule_11(reason: MarkReason, sepsets: SeparationsByPair) -> str:
     a, d = (reason.at, reason.other) if reason.mark == Mark.TAIL else (reason.other, reason.at)
     end = "a tail" if reason.mark == Mark.TAIL else f"a tail at {a} and an arrowhead"
     return (
-        f"{b} points to {c}, {c} is a cause of {d}, {b} and {d} have no edge, and {a} is joined to all three; "
-        f"{b} and {d} can be separated only with {end} at {reason.at}."
+        f"the edge between {b} and {c} has an arrowhead at {c}, and {c} is a cause of {d}. {b} and {d} have no edge; "
+        f"{a} has edges to all three. {b} and {d} can be separated only if the edge between {a} and {d} has {end} at "
+        f"{reason.at}."
     )
 
 
@@ -220,8 +221,8 @@ def _known(reason: MarkReason, sepsets: SeparationsByPair) -> str:
 
 
 _SENTENCES = {
-    "R2": "{other} points to {b} and {b} to {at}, and one of these edges has a tail; if {at} were a cause of "
-    "{other}, one of the two arrowheads would be wrong.",
+    "R2": "the edge between {other} and {b} has an arrowhead at {b}, that between {b} and {at} has one at {at}, and "
+    "one of them has a tail at its other end; if {at} were a cause of {other}, one of the arrowheads would be wrong.",
     "R3": "{other}, a non-collider between {a} and {c}, is a cause of {a}, of {c} or of being in the sample; {at} is a "
     "cause of none of these, so it is no cause of {other}.",
     "R5": "{at} and {other} lie on a ring through {because} in which only neighbours are joined, without any collider; "
@@ -230,20 +231,21 @@ _SENTENCES = {
     "R7": "{a} is a cause of {at} or of being in the sample, and {at} is a cause of {a}, of {other} or of being in the "
     "sample; an arrowhead at {at} would contradict this.",
     "R8": "{at} has a tail towards {b}, and {b} is a cause of {other}; a cause of a cause is a cause.",
-    "R9": "a path from {at} through {b} may lead to {other}, and {b} and {other} have no edge; if the end at {at} were "
-    "an arrowhead, that path would have to be directed and make {at} a cause of {other}, which the arrowhead denies.",
-    "R10": "{m} and {w} have no edge, and paths from {at} through them may lead to two causes of {other}; at least one "
-    "path must, so the end at {at} is a tail.",
-    "R12": "if {at} were a cause of {other}, all edges of a path from {at} to {d} would have to be arrows, and {at} "
-    "would be a cause of {d} too; but arrows lead from {d} back to {at}.",
+    "R9": "a path from {at} through {b} may lead to {other}, and {b} and {other} have no edge. If the edge between "
+    "{at} and {other} had an arrowhead at {at}, all edges of the path would be arrows. So {at} would be a cause of "
+    "{other}; but the arrowhead would say that it is not.",
+    "R10": "{m} and {w} have no edge, and paths from {at} through them may lead to two causes of {other}. At least one "
+    "of the paths must be directed, so the edge between {at} and {other} has a tail at {at}.",
+    "R12": "a path begins with the edge between {at} and {other} and may lead to {d}. If {at} were a cause of {other}, "
+    "all edges of the path would be arrows, so {at} would be a cause of {d}; but arrows lead from {d} back to {at}.",
     "K1": "{at} is known to be no cause of {other}, and its arrowhead from {c} says that it is no cause of being in "
     "the sample either.",
     "K2": "{at} is no collider between {other} and {c}, so it is a cause of {other}, of {c} or of being in the sample; "
     "it is known not to cause {c}.",
     "K3": "{at} has a tail towards {b}, of which it is known to be no cause; so who is in the sample depends on {at}, "
     "and every mark at {at} is a tail.",
-    "K4": "{c} points to {a}, so {a} is no cause of being in the sample, and no edge of {a} has two tails; this "
-    "edge has a tail at {other}.",
+    "K4": "the edge between {c} and {a} has an arrowhead at {a}, so {a} is no cause of being in the sample, and no "
+    "edge of {a} has two tails; the edge between {at} and {other} has a tail at {other}.",
     "K5": "{at} and {other} are known to have no hidden common cause, and {other} is no cause of {at}; so {at} causes "
     "{other}.",
     "K6": "every graph that fits the data and the given knowledge has this mark; all such graphs were checked.",

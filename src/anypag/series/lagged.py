@@ -33,9 +33,10 @@ class Lagged:
     """A table of windows, and how it was made."""
 
     window: Window
-    table: Table = field(repr=False)  # a row for each window; columns: processes at lag 0 first, contexts last
+    table: Table = field(repr=False)
+    """A row for each window: processes at lag 0, their earlier values, and contexts, which tell data sets apart."""
     units: Counts = field(repr=False)  # (n,) the number of each window's unit; units are numbered by their first rows
-    runs: Counts = field(repr=False)  # (n,) the number of the stretch without gaps in time in which each window lies
+    runs: Counts = field(repr=False)  # (n,) the index of each window's stretch: rows without a gap in time
     n_rows: int
     n_units: int
     n_breaks: int  # gaps in time inside units
@@ -62,7 +63,8 @@ class Lagged:
         '4 windows of lags 0 to 2 from 8 rows: 2 rows have too little past, 2 windows have missing values.'
         """
         units = f" of {counted(self.n_units, 'unit')}" if self.is_panel else ""
-        units += f" in {len(self.sets)} data sets (the others are compared with {self.sets[0]!r})" if self.sets else ""
+        reference = f"({self.sets[0]!r} is the reference, recorded without an experiment)" if self.sets else ""
+        units += f" in {len(self.sets)} data sets {reference}" if self.sets else ""
         lags = f"of lags 0 to {self.window.max_lag}"
         whole = f"{counted(self.table.n, 'window')} {lags} from {counted(self.n_rows, 'row')}{units}"
         reasons = (
@@ -113,8 +115,8 @@ def lagged(
     units = np.zeros(whole.n, np.int64) if unit is None else _codes(_whole_column(whole, unit)[0])
     if isinstance(whole, Pooled) and whole.by is not None and time is None:
         raise DataError(
-            f"Rows with the same {whole.by!r}, the column of data sets, need not be neighbours in time. Name the "
-            f"column of times by {Option('time')}."
+            f"The column {whole.by!r} says to which data set a row belongs, but not the order in time of its rows. "
+            f"Give the column of times with {Option('time')}."
         )
     if isinstance(whole, Pooled):  # units of different sets differ, so windows do not cross sets
         units = _codes((whole.of_set * whole.n + units).astype(np.float64))
@@ -191,7 +193,9 @@ def _whole_column(table: Table, name: str) -> tuple[Floats, tuple[str, ...] | No
 
 
 def _times(table: Table, time: str) -> Floats:
-    """(n,) times as numbers. Dates: in months if all are the same day of the month, or its last; else microseconds."""
+    """(n,) times as numbers. Dates are counted in months if all fall on the same day of the month, or all on its last
+    day, with at most one date in a month; else in microseconds.
+    """
     values, labels = _whole_column(table, time)
     if labels is None:
         return values

@@ -18,7 +18,8 @@ from anypag.graphs.node_sets import NodeSet, bucket_sets, members, pc_component_
 from anypag.graphs.text import quote
 from anypag.markup import counted
 
-Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]  # "identified": sampled graphs only
+Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]
+"""Only the summary over sampled graphs uses "identified": by an adjustment set or a formula."""
 MOST_EDGES = 3  # how many edges a reason or another message names
 
 
@@ -56,8 +57,8 @@ def without_formula(causal: CausalGraph, way: Between, within: NodeSet) -> Verdi
 
 def holds_if_selected(found: Verdict) -> bool:
     """Is a verdict from a PAG without `---` and `--o` valid if the sample may be selected? A visible arrow out of X
-    needs an arrowhead at X, so X and its descendants do not affect selection: adjustment gives the effect among those
-    in the sample. `tests/effects/test_selection.py` checks this by enumeration. For formulas there is no proof.
+    needs an arrowhead at X. So X does not affect selection, nor do its descendants. Then adjustment gives the effect in
+    the sample. `tests/effects/test_selection.py` checks this by enumeration. For formulas there is no proof.
     """
     return found.z is not None or not found.way.first
 
@@ -157,8 +158,9 @@ def _hidden_edge(causal: CausalGraph, a: int, b: int) -> str:
         doubt += ", and may be due to that alone"
     if edge.mark_a == edge.mark_b == Mark.CIRCLE:
         doubt = "the graph does not say which of the two causes the other, or whether something hidden causes both"
-    remedy = f"a measured cause of {quote(edge.a)} that has nothing else to do with {quote(edge.b)} would settle it."
-    return f"{edge}: {doubt}; {remedy}"
+    first, second = quote(edge.a), quote(edge.b)
+    remedy = f"measure a further cause of {first} that is related to {second} only through {first}, if at all."
+    return f"{edge}: {doubt}; to settle this, {remedy}"
 
 
 def _stuck(causal: CausalGraph, stopped: Stuck) -> str:
@@ -174,9 +176,10 @@ def _stuck(causal: CausalGraph, stopped: Stuck) -> str:
             if len(path) == 2:
                 return _hidden_edge(causal, *path)
             a, b = quote(causal.pag.names[path[0]]), quote(causal.pag.names[path[-1]])
-            told = f"along this path hidden causes may join {a} to {b}, which {a} may cause."
+            told = f"{a} may be a cause of {b}, and hidden causes along this path may also join the two."
             return f"{causal.pag.path_text(path)}: {told}"
-    return f"Hidden common causes may join {named(causal, stopped.wanted)} in ways that leave the effect open."
+    joined = named(causal, stopped.wanted)
+    return f"Hidden common causes may join {joined}, so that the effect cannot be computed from the data."
 
 
 def _undirected(causal: CausalGraph, bucket: NodeSet) -> str:

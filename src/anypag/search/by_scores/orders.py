@@ -1,9 +1,10 @@
 """Orders of the variables, and the DAGs that score well in them (BOSS, Andrews et al. 2023).
 
-In a sweep every variable in turn moves to where the order scores best. Sweeps end when no variable moves. Starts are
-fixed: the order of the nodes (strongest dependence first), its reverse, and shuffles of it by a fixed seed. So the same
-data give the same DAGs. Later orders begin at the best one so far, with a few edges of its DAG reversed (`turned`). All
-orders respect the tiers, if there are any.
+In a sweep every variable in turn moves to where the order scores best. Sweeps end when no variable moves. The orders
+to start from are fixed: the order in which the search numbers the nodes (strongest dependence first), its reverse, and
+shuffles of it by a fixed seed. So the same data give the same DAGs. When these starts have settled, more orders follow.
+Each begins at the best one so far, with a few edges of its DAG reversed (`turned`). All orders respect the tiers, if
+there are any.
 """
 
 from __future__ import annotations
