@@ -530,7 +530,7 @@ def test_it_is_said_which_set_is_the_observed_one() -> None:
     pool = ap.pooled(every, observed="heat", contexts={"dose": [1, 2, 0]})
     assert pool.sets == ("heat", "observed", "drug")
     assert pool.design[:, 0].tolist() == [0, 1, 2] and pool.values[0, pool.names.index("dose")] == 0
-    told = "Data sets: 'heat' (60 rows), the observed one; 'observed' (60 rows), 'drug' (60 rows)."
+    told = "Data sets: 'heat' (60 rows), with which the others are compared; 'observed' (60 rows), 'drug' (60 rows)."
     assert told in str(ap.learn(ap.pooled(every, observed="heat"), method="icd"))
     columns = {name: np.concatenate([one[name] for one in every.values()]) for name in "ABCD"}
     numbered = {**columns, "arm": np.repeat([3, 1, 2], 60)}

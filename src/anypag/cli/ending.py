@@ -77,6 +77,7 @@ class Ending:
         told = {"n_tests": result.n_tests, "how_far": how_far(result, spelled), "what_next": what_next(result)}
         cautions = [*misfit_told(result), *result.cautions]
         doubts = {name: list(map(str, getattr(result, name))) for name in ("contradictions", "withdrawn")}
-        graph = {"compared": result.compared, "cautions": cautions, "valid": result.valid, **doubts}
+        fits = None if result.misfit is None else result.misfit.fits
+        graph = {"fits": fits, "compared": result.compared, "cautions": cautions, "valid": result.valid, **doubts}
         files = {"written": written, "left_out": self.left_out, "errors": self.failures}
         return {**run, **told, **graph, **files, "result": save_result(result)}

@@ -44,6 +44,7 @@ def show(graph: Path, *, terminal: Terminal) -> ExitCode:
     if result is not None:
         terminal.line(f"Learned by {result.method}. {how_far(result, spelled)}")
         terminal.lines(misfit_told(result), "bold red")
+        terminal.lines(result.remarks)
     terminal.lines(consistency.lines(), "bold red" if consistency.contradictions else None)
     terminal.line()
     terminal.lines(str(bare).split("\n") if result is None else edge_lines(result))

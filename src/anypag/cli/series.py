@@ -108,7 +108,7 @@ def _tell(terminal: Terminal, result: SeriesResult, written: list[Path]) -> None
     for pair in result.summary:
         terminal.line(pair.a if pair.a == pair.b else f"{pair.a} and {pair.b}", "cyan")
         terminal.lines(f"  {edge_line(edge)}" for edge in pair.edges)
-    terminal.lines([*result.contexts_told, *result.unlikely_told])
+    terminal.lines([*result.contexts_told, *result.unlikely_told, *result.result.remarks])
     if not result.edges:
         terminal.line("No edge was found: nothing shows that a process depends on another one, or on its own past.")
     terminal.line()

@@ -255,7 +255,8 @@ class Result:
     def remarks(self) -> tuple[str, ...]:
         """At most two sentences on a search by scores: that the fit of the table was not checked, and `compared`."""
         is_checked = self.misfit is None or self.misfit.fits != "not checked"
-        unchecked = None if is_checked else "Not checked: whether the table fits what the probabilities assume."
+        assumed_by = "scores" if self.probabilities is None else "probabilities"
+        unchecked = None if is_checked else f"Not checked: whether the table fits what the {assumed_by} assume."
         return tuple(filter(None, (unchecked, self.compared)))
 
     def kept_p(self, a: str, b: str) -> float:

@@ -18,7 +18,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from anypag.catalogue import METHODS, AtTheEnd, Method, OnTheWay, Promises
+from anypag.catalogue import METHODS, TEST_METHODS, AtTheEnd, Method, OnTheWay, Promises
 from anypag.choices import DECLARED, DEFAULTS, Choices, OwnTest
 from anypag.data.files.scan import Reading
 from anypag.data.findings import Audit, ColumnKind, Finding, Unchecked
@@ -383,6 +383,7 @@ def _before_scores(result: Result, kept: Mapping[str, Any], tested: dict[str, An
     shared = {**{name: kept[name] for name in _SHARED}, **dict.fromkeys(_OF_SCORES)}
     steps = tuple(item for item in result.history if item.info.has_r)
     method = result.facts.tests_by
+    refuse_unless(method in TEST_METHODS, "a method by tests where a result of tests is given", method)
     about = (method, METHODS[method], replace(result.choices, method=method), steps, complete, stopped)
     grounds = StoredGrounds(pag, **shared, **tested)
     return Result(*about, grounds, source=result.source, reading=result.reading, sets=result.sets)

@@ -145,8 +145,8 @@ class SeriesResult:
             edge = self._edge(i, j)
             joined = said.of_any_edge(edge.a, edge.b)
             expected.append(1 - joined if edge.mark_a else joined)
-            for end in (edge, edge.reversed()):
-                expected += [joined - said.of_mark(end.a, end.b, end.symbol)] * (end.mark_a > Mark.CIRCLE)
+            sure = (end for end in (edge, edge.reversed()) if end.mark_a > Mark.CIRCLE)
+            expected += [joined - said.of_mark(end.a, end.b, end.symbol) for end in sure]
         return fsum(expected)
 
     def progress(self) -> str:
@@ -265,7 +265,15 @@ class SeriesResult:
     def lines(self) -> list[str]:
         """The sentences of a report besides the edges, one a line."""
         chosen = [] if self.result.chosen is None else [f"{self.result.chosen}."]
-        return [self.progress(), self.told, self.assumed, *chosen, *self.contexts_told, *self.unlikely_told]
+        return [
+            self.progress(),
+            self.told,
+            self.assumed,
+            *chosen,
+            *self.result.remarks,
+            *self.contexts_told,
+            *self.unlikely_told,
+        ]
 
     @property
     def unlikely_told(self) -> list[str]:

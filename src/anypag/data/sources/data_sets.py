@@ -41,10 +41,10 @@ class DataSets(NamedTuple):
 
     @property
     def told(self) -> str:
-        """A sentence: `Data sets by 'arm': 'none' (200 rows), the observed one; 'drug' (150 rows).`"""
+        """A sentence: `Data sets: 'none' (200 rows), with which the others are compared; 'drug' (150 rows).`"""
         observed, *others = [f"{name!r} ({n:,} rows)" for name, n in zip(self.names, self.rows, strict=True)]
         column = "" if self.by is None else f" by {self.by!r}"
-        return f"Data sets{column}: {observed}, the observed one; {', '.join(others)}."
+        return f"Data sets{column}: {observed}, with which the others are compared; {', '.join(others)}."
 
     def became(self, name: str) -> str | None:
         """A sentence on what became of a data set, or of the column that tells the sets apart; None for other names."""

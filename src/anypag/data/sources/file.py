@@ -171,7 +171,7 @@ class FileTable(ThroughRows):
 
     def _kept(self, frame: polars.LazyFrame) -> polars.LazyFrame:
         """The rows of the file, or only those without gaps if `is_complete`; NaN becomes a gap."""
-        rows = frame.filter(is_row(self.path)).select(self.names).fill_nan(None)
+        rows = frame.select(self.names).fill_nan(None)
         return rows.drop_nulls() if self.is_complete else rows
 
     def sample(self) -> Table:
