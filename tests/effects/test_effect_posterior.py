@@ -357,7 +357,7 @@ def test_tables_of_levels_take_several_causes_and_groups() -> None:
     result = learned(data, knowledge=ap.Knowledge(tiers=[["group"], ["drug"], ["ill"]]))
     both = result.effect(["drug", "group"], "ill", data=data)
     labels = [line.label for line in both.sampled.lines]
-    assert labels[0] == "P(ill = 1) for drug = 0, group = 1 in place of drug = 0, group = 0"
+    assert labels[0] == "change of P(ill = 1) for drug = 0, group = 1 in place of drug = 0, group = 0"
     assert both.sampled.lines[2].if_causal.low < 0.7 < both.sampled.lines[2].if_causal.high
     assert "3 numbers below, from 0." in str(both)
     by_group = result.effect("drug", "ill", given="group", data=data)

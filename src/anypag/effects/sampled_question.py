@@ -230,7 +230,8 @@ class DrawnEffect:
 
     @property
     def label(self) -> str:
-        return f"{self.outcome.as_outcome} {self.cause.as_cause}{self.group and f', given {self.group}'}"
+        what = self.outcome.as_outcome if self.outcome.level is None else f"change of {self.outcome.as_outcome}"
+        return f"{what} {self.cause.as_cause}{self.group and f', given {self.group}'}"
 
     @cached_property
     def span(self) -> Span | None:
