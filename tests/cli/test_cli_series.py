@@ -42,7 +42,7 @@ def test_several_data_sets_are_searched_together(tmp_path: Path) -> None:
     both = ("--max-lag", "1", "--time", "day", "--method", "icd")
     ended = anypag("learn-series", f"observed={first}", f"drug={second}", *both)
     assert ended.code == 0 and "  drug --> x" in ended.out and "drug acts directly on x" in ended.out, ended.err
-    assert "compared with 'observed'" in ended.out and "598 windows" in ended.out
+    assert "'observed' is the one with which others are compared" in ended.out and "598 windows" in ended.out
     one = tmp_path / "all.csv"
     rows = [f"{line},none" for line in first.read_text().splitlines()[1:]]
     rows += [f"{line},drug" for line in second.read_text().splitlines()[1:]]

@@ -186,7 +186,7 @@ def test_windows_do_not_cross_data_sets() -> None:
     assert found.table.values.tolist() == [[2, 1, 0], [3, 2, 0], [20, 10, 0], [40, 30, 1], [50, 40, 1]]
     assert found.n_units == 3 and found.is_panel and found.units.tolist() == [0, 0, 1, 2, 2]
     assert isinstance(found.table, Pooled) and found.table.of_set.tolist() == [0, 0, 0, 1, 1]
-    assert "of 3 units in 2 data sets ('observed' is the reference, recorded without an experiment)" in found.told
+    assert "of 3 units in 2 data sets ('observed' is the one with which others are compared)" in found.told
     for parts in sets.values():
         del parts["who"]
     found = lagged(ap.pooled(sets), 1)

@@ -121,7 +121,12 @@ class _Estimator:
 
 
 class Auto(_Estimator):
-    """Tests, then a posterior over graphs if a score fits: an estimator with the arguments of `anypag.learn`."""
+    """Tests, then a posterior over graphs if a score fits: an estimator with the arguments of `anypag.learn`.
+
+    >>> import anypag as ap
+    >>> ap.Auto(alpha=0.05).get_params()["alpha"]
+    0.05
+    """
 
     _method = "auto"
 
@@ -144,6 +149,11 @@ class FCI(_Estimator):
 
 
 class Bayes(_Estimator):
-    """A posterior over graphs (`posterior_`): an estimator with the arguments of `anypag.learn`."""
+    """A posterior over graphs (`posterior_`): an estimator with the arguments of `anypag.learn`.
+
+    >>> import anypag as ap
+    >>> ap.Bayes(effort=2.0).get_params()["effort"]
+    2.0
+    """
 
     _method = "bayes"

@@ -63,7 +63,7 @@ class Lagged:
         '4 windows of lags 0 to 2 from 8 rows: 2 rows have too little past, 2 windows have missing values.'
         """
         units = f" of {counted(self.n_units, 'unit')}" if self.is_panel else ""
-        reference = f"({self.sets[0]!r} is the reference, recorded without an experiment)" if self.sets else ""
+        reference = f"({self.sets[0]!r} is the one with which others are compared)" if self.sets else ""
         units += f" in {len(self.sets)} data sets {reference}" if self.sets else ""
         lags = f"of lags 0 to {self.window.max_lag}"
         whole = f"{counted(self.table.n, 'window')} {lags} from {counted(self.n_rows, 'row')}{units}"
