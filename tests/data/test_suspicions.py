@@ -366,7 +366,8 @@ def test_a_censored_duration_is_said_to_be_one() -> None:
 
 
 def test_censored_durations_are_seen_by_the_names_of_both_columns_or_by_the_end_of_the_study() -> None:
-    lasts, stops = RNG.exponential(5.0, size=N), RNG.uniform(4.0, 5.0, size=N)
+    rng = np.random.default_rng(1)
+    lasts, stops = rng.exponential(5.0, size=N), rng.uniform(4.0, 5.0, size=N)
     time, status = np.minimum(lasts, stops), (lasts < stops).astype(int)
     for names in (("time", "status"), ("futime", "fustat"), ("survival_months", "died"), ("os_time", "vital.status")):
         finding = found("censored", dict(zip((*names, "age"), (time, status, B), strict=True)))

@@ -63,8 +63,13 @@ def distorted_findings(table: Table) -> list[Finding]:
     values = values[:, ~mostly_one(values)] if len(values) >= LEAST_ROWS else values[:, :0]
     if not 2 <= values.shape[1] <= len(values) / 2:
         return []
-    values, scores = _standard(values), _of_ranks(len(values))[0, _twice_ranks(values)]
-    plain, ranked = (np.atleast_2d(np.corrcoef(rows)) for rows in (values, scores))
+    standard = _standard(values)  # (p, rows)
+    squares = np.square(standard)
+    excess = np.einsum("ij,ij->i", squares, squares) / len(values) - 3
+    if np.abs(excess).mean() < 1.5 * math.sqrt(24 / len(values)):  # of Gaussian columns 0.8 standard errors
+        return []
+    scores = _of_ranks(len(values))[0, _twice_ranks(values)]
+    plain, ranked = (np.atleast_2d(np.corrcoef(rows)) for rows in (standard, scores))
     kept = ~(np.triu(np.abs(ranked), 1) > ALIKE).any(axis=0)  # other columns order the rows as an earlier one does
     of_plain, of_ranked = (np.linalg.slogdet(found[np.ix_(kept, kept)])[1] for found in (plain, ranked))
     if of_plain - of_ranked < 2 * GAINED * kept.sum():
