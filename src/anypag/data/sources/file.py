@@ -30,6 +30,7 @@ from anypag.data.sources.protocol import MOST_LOOKED_AT, Levels, Others, Summary
 from anypag.data.table import Kind, Table, as_table
 from anypag.errors import DataError, Option
 
+COUNTED_AT_ONCE = 20_000_000  # the most numbers whose levels are counted in one reading
 LARGE_FILE = 500_000_000  # the most bytes of a file that is read whole to infer the kinds of columns
 MOST_TEXTS = 1000  # the most texts that are read as the labels of a column
 _IS_ROW = "\0is a row"  # the name of a helper column; no column of a file has it
@@ -149,18 +150,25 @@ class FileTable(ThroughRows):
         return _parts(frame, numbers, self.path, n)
 
     def levels(self, i: int) -> Levels:
-        key = self.names[i], self.names if self.is_complete else ()
-        if key not in self._levels:
-            kind = polars.Float64 if self.labels[i] is None else polars.String
-            level = polars.col(self.names[i]).cast(kind).alias("level")
+        among = self.names if self.is_complete else ()  # rows with gaps in these columns do not count
+        if (self.names[i], among) not in self._levels:
+            discrete = [k for k, kind in enumerate(self.kinds) if kind == "discrete" and k != i]
+            more = [k for k in discrete if (self.names[k], among) not in self._levels]
+            self._count([i, *more][: max(1, COUNTED_AT_ONCE // max(1, self.n))], among)
+        return self._levels[self.names[i], among]
 
-            def counted(frame: polars.LazyFrame) -> polars.DataFrame:
-                present = self._kept(frame).select(level).drop_nulls()
-                return present.group_by("level").agg(polars.len().alias("n")).sort("level").collect()
-
-            found = made_from_file(self.path, counted)
-            self._levels[key] = Levels(found["level"].to_list(), found["n"].cast(polars.Int64).to_numpy())
-        return self._levels[key]
+    def _count(self, columns: Sequence[int], among: tuple[str, ...]) -> None:
+        """Keeps the levels of some columns, counted in one reading of the file."""
+        kinds = [polars.Float64 if self.labels[k] is None else polars.String for k in columns]
+        of_column = [
+            polars.col(self.names[k]).cast(kind).drop_nulls().alias("level").value_counts().implode().alias(str(k))
+            for k, kind in zip(columns, kinds, strict=True)
+        ]
+        counted = made_from_file(self.path, lambda frame: self._kept(frame).select(of_column).collect())
+        for k in columns:
+            found = counted[str(k)][0].struct.unnest().sort("level")
+            levels = Levels(found["level"].to_list(), found["count"].cast(polars.Int64).to_numpy())
+            self._levels[self.names[k], among] = levels
 
     def beside(self, i: int, value: float) -> Others:
         column = polars.col(self.names[i]).cast(polars.Float64)
