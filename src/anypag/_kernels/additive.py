@@ -2,11 +2,12 @@
 
 A variable is a block of columns. The columns of a continuous variable are functions of its ranks; the first column is
 its response. The columns of a discrete variable are indicators of levels; all of them are responses. The columns of z
-are regressed (swept) out of the columns of x and y. The residuals show which share of x's response the tested columns
-of y explain: the first few, or all of a discrete y. Then x and y are swapped; Cauchy's rule combines the two p-values.
+are regressed (swept) out of the columns of x and y. The residuals show which share of x's response is explained by the
+tested columns of y: its first few columns, or all if y is discrete. Then x and y are swapped, and Cauchy's rule
+combines the two p-values.
 
-Questions are computed in groups, with their numbers interleaved in memory, so that one processor instruction serves
-several: each has a lane. A question with fewer columns than others of its group is padded with columns of zeros.
+Questions are computed in groups. The numbers of a group are interleaved in memory, so that one processor instruction
+serves several questions: each question has a lane. Columns of zeros pad the questions of a group to equal size.
 
 Near-singular sets follow the rule of `_kernels.gaussian`: a column with less than `tolerance` of its variance left is
 dropped. If all responses of a variable are dropped, the variable counts as constant given z.
@@ -45,9 +46,9 @@ _LARGE = 15.0  # from this `a` on, the series in `_beta_half_tail` is exact to 1
 
 @njit(cache=True)
 def _beta_half_tail(a, v, beta):
-    """The incomplete beta function I_w(a, 1/2), w = exp(-v), the tail of Student's t, for large a; beta = B(a, 1/2).
-    It is the integral of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v to infinity, divided by beta. The
-    last factor becomes a series in u². Each term is an incomplete gamma function, computed from the previous term.
+    """The incomplete beta function I_w(a, 1/2) for large a, w = exp(-v): the tail of Student's t. It is the integral
+    of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v to infinity, divided by `beta` = B(a, 1/2). The last
+    factor becomes a series in u². The integral of a term is an incomplete gamma function, from that of the term before.
     """
     rate = a - 0.25
     y = rate * v
@@ -142,7 +143,7 @@ def cauchy(first, second):
 
 @njit(cache=True, inline="always")
 def _sweep(block, end, size, tolerance):
-    """Sweeps each column before `end` out of all later columns, in the upper triangle. Returns how many were kept."""
+    """Sweeps the columns before `end` out of all later columns (upper triangle). Returns how many were not dropped."""
     kept = 0
     for k in range(end):
         pivot = block[k, k]
@@ -159,7 +160,7 @@ def _sweep(block, end, size, tolerance):
 
 @njit(cache=True, fastmath={"contract"})
 def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
-    """Sweeps each column before `end` out of all later columns, in every lane; adds the number kept to `kept`."""
+    """Sweeps columns before `end` out of all later ones, in every lane. Adds to `kept` how many were not dropped."""
     for k in range(end):
         for lane in range(lanes):
             is_left = block[k, k, lane] >= tolerance
@@ -176,7 +177,7 @@ def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
 
 @njit(cache=True)
 def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left, kept, inverse, share):
-    """Writes the share of a response that tested columns leave unexplained, 2 if z determines it; counts those kept."""
+    """Writes to `left` the share of a response that tested columns do not explain; 2 if z determines the response."""
     for i in range(n_tested + 1):
         a = tested + i if i < n_tested else response
         for j in range(i, n_tested + 1):
@@ -192,7 +193,7 @@ def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left
 
 @njit(cache=True)
 def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
-    """Wilks' lambda (the unexplained share of the responses), and how many tested columns and responses were kept."""
+    """Wilks' lambda (the responses' unexplained share), and how many tested columns and responses were not dropped."""
     for i in range(n_responses):
         for j in range(i, n_responses):
             room[i, j] = block[response[i], response[j]]
@@ -247,7 +248,7 @@ def degree_of_set(rows, r, most):
 
 @njit(cache=True)
 def degree_of_tested(degree):
-    """How many functions are tested. Members of z have at least as many (`degree`): z must be fitted more closely."""
+    """How many functions are tested if a member of z has `degree`: never more, because z must be fitted as closely."""
     return 3 if degree >= 5 else 2 if degree >= 3 else 1
 
 
@@ -259,7 +260,7 @@ def _n_heads(start, is_discrete, v):
 
 @njit(cache=True)
 def _n_products(members, r, start, is_discrete):
-    """The number of products of a head of one member of z and a head of another."""
+    """The number of products of two heads that belong to different members of z."""
     count = 0
     for i in range(r):
         for j in range(i + 1, r):
@@ -325,7 +326,7 @@ def _rows_without_gaps(has_value, members, rows):
 
 @njit(cache=True)
 def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, places, nowhere):
-    """Writes z's columns from place 0, x's from ends[0], y's from ends[1], else `nowhere`. Returns where z ends."""
+    """Writes z's columns from place 0, x's from ends[0], y's from ends[1], and `nowhere` elsewhere. Returns z's end."""
     for k in range(ends[2]):
         places[k] = nowhere
     count = 0
@@ -344,7 +345,7 @@ def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, p
 
 @njit(cache=True)
 def _write_pairs(members, r, start, is_discrete, pair_start, which):
-    """Writes to `which` the numbers of all products of heads of two members of z, which are their rows in `cross`."""
+    """Writes to `which` the number of each product of heads of two members of z. This number is its row in `cross`."""
     count = 0
     for j in range(r):
         for k in range(j + 1, r):
@@ -357,7 +358,7 @@ def _write_pairs(members, r, start, is_discrete, pair_start, which):
 
 @njit(cache=True)
 def _gather_products(cross, which, n_products, after_z, places, lanes, size, block):
-    """Copies the correlations of products with columns from `cross`. A lane's products begin at `after_z[lane]`."""
+    """Copies correlations between products and columns from `cross`. A lane's products begin at `after_z[lane]`."""
     last = np.uint32(cross.shape[1] - 1)
     at, row = np.empty(lanes, np.uint32), np.empty(lanes, np.uint32)
     for k in range(n_products[:lanes].max()):
@@ -414,7 +415,7 @@ def _fill_from_rows(columns, places, used, n_products, first, centred, block):
 
 @njit(cache=True)
 def _responses_left(block, lane, responded, asked, tolerance, scratch):
-    """`_left_by` for one lane. `responded`: first place and number of the responses; `asked`: of the tested columns."""
+    """`_left_by` for one lane. `responded`, `asked`: first place and number of the responses, and of tested columns."""
     (response, n_responses), (tested, n_tested) = responded, asked
     whole, room, places = scratch
     size = max(response + n_responses, tested + n_tested)
@@ -431,7 +432,7 @@ def _responses_left(block, lane, responded, asked, tolerance, scratch):
 
 @njit(cache=True)
 def _read_group(basis, group, lanes, x, y, z, most, rows, rows_used, about, widths):
-    """Writes members, degrees and number of products of each question; `widths`: the most columns of z, x, y."""
+    """Writes each question's members, degrees and number of products, and the most columns of z, x and y (`widths`)."""
     members, degrees, n_products = about
     start, is_discrete, has_value = basis.start, basis.is_discrete, basis.has_value
     r = z.shape[1]
@@ -501,7 +502,7 @@ def _fill_group(basis, lanes, about, rows, ends, room, block):
 
 @njit(cache=True)
 def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, answers):
-    """Writes the answers to a group of questions after z is swept out; `betas` caches B(a, 1/2) for one row count."""
+    """Writes the answers to a group of questions after z is swept out. `betas` caches B(a, 1/2) for one row count."""
     start, is_discrete, excess = basis.start, basis.is_discrete, basis.excess
     (members, degrees, _), (pvalues, strengths), (ends, block, left, kept, tolerance) = about, answers, swept
     r = members.shape[1] - 2
@@ -541,7 +542,7 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
             else:
                 beta = betas[place]
             if beyond > NEARLY_NORMAL:
-                # the factor for F's degrees of freedom; R² has (1 + beyond) times its variance for normal columns
+                # a factor for F's degrees of freedom, because R² has 1 + `beyond` times its variance for normal columns
                 part = min(max(((n + 1.0) / (1.0 + beyond) - 2.0) / (n - 1.0), LEAST_SHARE), 1.0)
                 p = _f_tail_of_share(first, second, share, part)
             else:
@@ -557,9 +558,9 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
 
 @njit(cache=True, nogil=True)
 def additive_tests(basis, most, x, y, z, tolerance, pvalues, strengths, rows_used):
-    """Writes each question's p-value and strength, (b,) each, and its number of rows to `rows_used` (b,), which holds
-    the number of all rows on entry. `basis` is a `Basis` of `anypag.ci.additive`. Continuous members of z (b, r) have
-    at most `most` functions. Members are taken in the order given. A share of variance below `tolerance` counts as 0.
+    """Writes each question's p-value and strength, (b,) each, and its number of rows to `rows_used` (b,), which on
+    entry holds the number of all rows. `basis`: see `anypag.ci.additive`. Continuous members of z (b, r) have at most
+    `most` functions. Members are swept out in the order given. A share of variance below `tolerance` counts as 0.
     """
     r, start = z.shape[1], basis.start
     widest, heads = 0, 1

@@ -7,8 +7,9 @@ questions of one kind: which pairs depend on each other given the empty set (`pa
 Passes give the same answers to the bit as `partial_correlations` and `fisher_z_pvalues` in `_kernels.gaussian`, which
 take a list of questions. p falls as |rho| rises, except for rounding, so a p-value is computed only where |rho| is at
 most `margin` above the smallest |rho| of the edge so far. `best_sets` is quicker for two more reasons. It copies the
-correlations among the nodes of a pool into one small matrix, which stays in the cache. And it visits sets in the order
-in which members are eliminated (`place`): the first members that consecutive sets share are eliminated only once.
+correlations among the nodes of a pool into one small matrix, which stays in the cache. And it visits sets in
+lexicographic order of the members' `place`, the order of elimination. Consecutive sets then often begin with the same
+members, which are eliminated only once.
 """
 
 import math
@@ -20,8 +21,8 @@ from anypag._kernels.patience import EDGES, njit, patient
 
 @njit(cache=True, nogil=True)
 def _next_with_sum(distances, r, total, chosen, is_fresh):
-    """Steps `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False at the end.
-    Distances ascend. So after place j, the places that follow it give the smallest sum, the last places the largest.
+    """Sets `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False if none are
+    left. Distances ascend: added to place j, the places right after j give the smallest sum, the last ones the largest.
     """
     size = len(distances)
     i = 0 if is_fresh else r - 1
@@ -60,7 +61,7 @@ def _next_with_sum(distances, r, total, chosen, is_fresh):
 
 @njit(cache=True, nogil=True)
 def _repeats(others, low, chosen, r, total, side):
-    """Did the other pool give out this set earlier: at a smaller sum of distances, or at an equal sum if side is 1?"""
+    """Did the other pool give out this set before? (Its sum there is smaller, or equal and `side` is 1.)"""
     elsewhere = 0
     for k in range(r):
         if others[low + chosen[k]] == 0:
@@ -93,9 +94,9 @@ def _most(distances, first, p, r):
 @patient(table=1_000_000, lists=1_000_000, nogil=True)  # `quota` and the length of z bound the work
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
     """Writes up to `quota` more candidate sets of each of `edges`. Returns how many were written. `cursor[k]` is the
-    position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side (0: x's pool), whether no set of
-    this sum and pool was tried yet, then the chosen places. Sets are ordered by the sum of their distances. Of sets
-    with equal sums, those of x's pool come first; the sets of a pool are in lexicographic order.
+    position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side (0: x's pool, 1: y's), 1 if no set
+    of this sum and pool was written yet, then the chosen places. Sets are ordered by the sum of their distances. Of
+    sets with equal sums, those of x's pool come first; the sets of a pool are in lexicographic order.
     """
     count = 0
     for k in edges:
@@ -191,12 +192,11 @@ def _given_two(xy, xc, xd, yc, yd, cd, tolerance):
 
 @njit(cache=True, inline="always")
 def _push(near, n, i, kept, tolerance, held, covariance, weight, left):
-    """Adds member i to the members held, unless they determine it. Returns how many members are held now.
-    The residual of a member is what remains of it given the members held before it. Row j of `covariance` holds the
-    covariances of the j-th member held with the residuals of the members before it. Row j of `weight` holds the
-    regression coefficients on these residuals, and `weight[j, j]` is 1 / the variance of the member's own residual. The
-    last two rows of `covariance` are those of x and y. `left[j]` holds the variances of x and y and their covariance
-    given the first j members.
+    """Adds member i to those held, unless they determine it. Returns how many are held. The residual of a member is
+    what remains of it given the members held before it. Row j of `covariance` holds the covariances of the j-th member
+    held with the residuals of the members before it. Row j of `weight` holds the regression coefficients on these
+    residuals, and `weight[j, j]` is 1 / the variance of the member's own residual. The last two rows of `covariance`
+    are those of x and y. `left[j]` holds the variances of x and y and their covariance given the first j members.
     """
     own = 1.0
     for j in range(kept):
@@ -241,7 +241,7 @@ def _sort_by_place(nodes, place, entries):
 
 @njit(cache=True, nogil=True)
 def _places(pool, z, places):
-    """Writes the ascending places of a set's members in a pool. Returns the sum of distances; -1 if one is missing."""
+    """Writes a set's places in a pool, ascending. Returns the sum of their distances; -1 if the pool lacks a member."""
     nodes, distances = pool
     total = 0
     for k in range(len(z)):
@@ -261,7 +261,7 @@ def _places(pool, z, places):
 
 @njit(cache=True, nogil=True)
 def _where(pool_x, pool_y, z, places):
-    """A set's sum of distances in the pool that gives it out first, and that pool (0: x's). Writes the places in it."""
+    """A set's sum of distances in the pool that gives it out first; that pool (0: x's). Writes its places there."""
     of_x = _places(pool_x, z, places)
     of_y = _places(pool_y, z, places)
     if of_y >= 0 and (of_x < 0 or of_y < of_x):
@@ -304,11 +304,11 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
     """Continues with the sets of one pool of an edge. Returns how many sets it tried, at most `room`.
 
     `near`: correlations of the n members, sorted by `place`, below the diagonal; row n is x, row n + 1 is y. `entries`:
-    where each member stands among the nodes of all pools. In x's pool, which is searched first, all members are new; in
-    y's pool, those that are not in x's. Sets without a new member have been tried already. `next_new` (n + 1,): entry i
-    is the first new member from i on, n if there is none. `cursor[0]` is 1 if the search continues after the set of
-    places in `cursor[1:]`; it is 0 at the start, and when all sets have been tried. `rule`: tolerance, roots and
-    margin. `least`, `best_z` and `best_p` are written, as in `best_sets`.
+    where each member stands among the nodes of all pools. x's pool is searched first, and all its members are new. In
+    y's pool, a member is new if x's pool lacks it. Sets without a new member have been tried already. `next_new`
+    (n + 1,): entry i is the first new member from i on, n if there is none. `cursor[0]` is 1 if the search continues
+    after the set of places in `cursor[1:]`; it is 0 at the start, and when all sets have been tried. `rule`: tolerance,
+    roots and margin. `least`, `best_z` and `best_p` are written, as in `best_sets`.
     """
     tolerance, roots, margin = rule
     held, covariance, weight, left, n_kept, n_new, z = scratch
@@ -374,7 +374,7 @@ def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least
 
 @njit(cache=True, nogil=True)
 def _bring_together(correlation, columns, nodes, entries, x, y, is_single, near):
-    """Writes the correlations of x and y with each other and the members and, unless `is_single`, among the members."""
+    """Writes the correlations of x with y, of both with the members, and (unless `is_single`) between the members."""
     n = len(entries)
     for i in range(0 if is_single else n):
         row = correlation[columns[nodes[entries[i]]]]
@@ -392,11 +392,12 @@ def best_sets(correlation, order, place, edges, rule, room, best):
     """Continues the search for the best set of every edge. Returns how many sets were tried, at most `room`.
 
     Of sets with equal p-values above 0, the best is the one that `next_sets` gives out first. Node i is column
-    `order[i]`, and `place[i]` its rank in the order of elimination. `edges`: the pools, as `_kernels.pools` gives them;
-    the two ends of each of the m edges; whether the edge's sets are to be tried. `rule`: tolerance and roots, as in
-    `_kernels.gaussian`, and margin. `best` is written: cursor (3 + r,), which is the edge (m at the end), the side (0:
-    x's pool) and the cursor of `_try_sets`; least (m,), the smallest |rho| so far given a set of which no member was
-    left out; best_z (m, r), ascending; best_p (m,). At first the cursor is zeros, `least` `inf` and `best_p` NaN.
+    `order[i]`, and `place[i]` its rank in the order of elimination. `edges`: first, nodes, distances and others, which
+    are the result of `_kernels.pools.pools`; xs and ys (m,), the ends of the edges; is_open (m,), whether the edge's
+    sets are to be tried. `rule`: tolerance and roots, as in `_kernels.gaussian`, and margin. `best` is written: cursor
+    (3 + r,), which holds the edge to continue with (m at the end), the side (0: x's pool) and the cursor of
+    `_try_sets`; least (m,), the smallest |rho| so far given a set of which no member was left out; best_z (m, r),
+    ascending; best_p (m,). At first they are 0, `inf`, anything and NaN.
     """
     first, nodes, distances, others, xs, ys, is_open = edges
     cursor, least, best_z, best_p = best
@@ -499,7 +500,9 @@ def _list_near(row, start, neighbour, column, block, here, node, stamps, stamp, 
 
 @njit(cache=True, nogil=True)
 def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places, count):
-    """Lists a node's neighbours in the block, except `other`, once each. Returns the list's length and their number."""
+    """Adds a node's neighbours in the block, except `other`, to the list unless they are in it already. Returns the new
+    length of the list, and how many such neighbours the node has.
+    """
     n_near = 0
     for e in range(start[node], start[node + 1]):
         v = neighbour[e]
@@ -513,7 +516,7 @@ def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _squares(xy, of_x, of_y, count, tolerance, squares):
-    """rho² of x and y given each node, up to rounding; -1 if the node nearly determines x or y. No branches: faster."""
+    """rho² of x and y given each node, up to rounding; -1 if the node nearly determines x or y. No branches: fast."""
     for i in range(count):
         left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
         joint = xy - of_x[i] * of_y[i]
@@ -541,9 +544,9 @@ def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, f
 
     Ties go to the node that `next_sets` gives out first: nodes of x's pool before those only in y's pool,
     then by dependence on x and y, strongest first, then by index. `edges`: start, neighbour, block (the graph, as in
-    `_kernels.pools`), then (m,) the two ends and the block of each edge. An edge with more than `max_sets` candidates
-    is not tested; a negative `max_sets` means no limit. `found` is written: (m,) whether both pools have a node; (m,)
-    whether there are more than `max_sets` candidates; (m, 1) the node; (m,) its p-value.
+    `_kernels.pools`); xs, ys and edge_block (m,), the two ends and the block of each edge. An edge with more than
+    `max_sets` candidates is not tested; a negative `max_sets` means no limit. `found` is written: is_open (m,), whether
+    both pools have a node; is_large (m,), whether there are too many candidates; best_z (m, 1), the node; best_p (m,).
     """
     start, neighbour, block, xs, ys, edge_block = edges
     is_open, is_large, best_z, best_p = found

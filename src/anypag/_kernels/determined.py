@@ -6,15 +6,15 @@ import numpy as np
 
 from anypag._kernels.patience import njit, patient
 
-MOST, COLUMNS = 20_000, 20  # compiled if a table has more numbers or columns: 20 columns take 0.1 to 0.2 s as Python
+MOST, COLUMNS = 20_000, 20  # larger or wider tables make kernels compile; as Python, 20 columns take 0.1 to 0.2 s
 
 
 @njit(cache=True)
 def is_determined(codes, levels, a, b, c):
-    """The numbers of cells and rows, and the log probability that each cell has only one level of c by chance. Cells
-    are the combinations of levels of columns a and b that occur, or the levels of a if a == b. The first number is -1
-    if a and b do not determine column c. Rows with a gap in a, b or c do not count. `codes` (p, n) are levels from 0,
-    or -1 for a gap.
+    """The number of cells (-1 if columns a and b do not determine column c), the number of rows, and the log
+    probability that each cell has only one level of c by chance. Cells are the combinations of levels of a and b that
+    occur, or the levels of a if a == b. Rows with a gap in a, b or c do not count. `codes` (p, n) are levels from 0, or
+    -1 for a gap.
     """
     n_cells = levels[a] * (levels[b] if a != b else 1)
     seen, size, margin = np.full(n_cells, -1, np.int64), np.zeros(n_cells, np.int64), np.zeros(levels[c])
@@ -45,8 +45,8 @@ def is_determined(codes, levels, a, b, c):
 def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
     """(a, a) if a column a with more levels than c determines c; else (a, b) if a and b only together determine c; else
     (-1, -1). At least `least_rows` rows must have no gap, at least `rows_per_cell` on average for each combination of
-    levels that occurs; a and b have at most `most_cells` possible combinations. The log probability that any a and c,
-    or any a, b and c, of the table look like this by chance must be below `chance`.
+    levels that occurs; a and b have at most `most_cells` possible combinations. The log probability that any two
+    columns of the table (any three, if a and b differ) look like this by chance must be below `chance`.
     """
     p = codes.shape[0]
     pairs, triples = math.log(max(p * (p - 1), 1)), math.log(max(p * (p - 1) * (p - 2) // 2, 1))
@@ -71,10 +71,10 @@ def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, c
 
 @patient(MOST, COLUMNS)
 def tell_each_other(codes, levels, least, least_rows):
-    """(a, b, share) for columns a < b that nearly determine each other: in this share of the rows one column is guessed
-    right from the other, in the worse direction. In both directions, knowing one column removes at least the share
-    `least` of errors in guessing the other (Goodman and Kruskal's lambda). In at least one direction errors remain. A
-    pair has at least `least_rows` rows without gaps.
+    """A list of (a, b, share): columns a < b that nearly determine each other. Each column is guessed from the other;
+    `share` is the share of rows in which the worse of the two guesses is right. In both directions, knowing one column
+    removes at least the share `least` of errors in guessing the other (Goodman and Kruskal's lambda). In at least one
+    direction errors remain. A pair has at least `least_rows` rows without gaps.
     """
     p, n = codes.shape
     most = levels.max()

@@ -1,21 +1,21 @@
-"""G², χ² and the permutation statistic of many small sets of discrete columns. The permutation statistic sums, over all
-cells, n · (o - e)² / ((R + 1) · (C + 1)): n the rows in the cell's stratum, o and e the observed and expected rows in
-the cell, R and C its margins. It comes with its first three cumulants over permutations within strata.
+"""G², χ² and the permutation statistic of many small sets of discrete columns. The permutation statistic is the sum of
+n · (o - e)² / ((R + 1) · (C + 1)) over all cells. n is the number of rows in the cell's stratum (see below), o and e
+are the observed and expected numbers of rows in the cell, R and C are the margins of the cell. With the statistic come
+its first three cumulants over permutations within strata.
 
 A query (or question) asks whether x and y are independent given the columns z. Every stratum (a combination of values
 of z that occurs in the data) has a table of x against y. Its degrees of freedom are (levels of x that occur in it - 1)
 · (levels of y that occur in it - 1). Statistic and degrees of freedom of a query are sums over its strata.
 
-`joint_statistics` joins the columns of several queries to a larger set, and counts the rows once for it, in a table
-with a cell for every combination of levels. The tables of its subsets follow by summing, and one table answers every
+`joint_statistics` joins the columns of several queries to a larger set, and counts the rows once, in a table with a
+cell for every combination of levels of this set. The tables of its subsets follow by summing. One table answers every
 pair of its columns given the others. Counts are integers, so the statistics equal those of single questions
 (`count_statistics`) to the bit.
 
-Sets with too many combinations are counted query by query (`count_statistics`), in memory that the number of rows
-bounds. A table with at most `most_cells` cells is dense (`ci.counting` sets this to min(4 · rows, 2²⁶) + 64). A larger
+Sets with too many combinations are counted query by query (`count_statistics`), in memory bounded by the number of
+rows. A table with at most `most_cells` cells is dense (`ci.counting` sets this to min(4 · rows, 2²⁶) + 64). A larger
 one is a hash table of the cells that occur, at most one for each row. For permutations (`permutations_by_rows`) the
-rows are sorted instead. A row of the data can stand for several equal rows: every row has a weight, and counts are sums
-of weights.
+rows are sorted instead. Every row has a weight (how many equal rows it stands for), and counts are sums of weights.
 """
 
 import math
@@ -50,14 +50,14 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
 
 @njit(cache=True, nogil=True)
 def _combine(before, column, step, after):
-    """Numbers the combination of levels in each row: `before` + level · `step`; see `prefixes`, `steps`."""
+    """Writes the number of each row's combination of levels (see `prefixes` and `steps` in `joint_statistics`)."""
     np.multiply(column, after.dtype.type(step), after)
     np.add(before, after, after)
 
 
 @njit(cache=True, nogil=True)
 def _count_cells(combined, weights, total, cells):
-    """Sums row weights by cell. With few cells, row i goes to copy i mod 4, so additions rarely wait for others."""
+    """Sums row weights by cell. If cells are few, row i goes to copy i mod 4, so that few additions wait for others."""
     turns = 4 if total <= _FEW_CELLS else 1
     for cell in range(turns * total):
         cells[cell] = 0
@@ -245,7 +245,7 @@ def _second_moment(sums_x, sums_y, n):
 @njit(cache=True, nogil=True)
 def _over_different_rows(sums):
     """Sums of products of three entries of W, one for each way in which their six indices can coincide, in groups with
-    one to six different indices. A sum of x is only multiplied by that of y, so a sign that both have is dropped.
+    one to six different indices. A sum of x is only multiplied by that of y, so minus signs that both have are dropped.
     Rows and columns of W sum to 0, so every sum over different indices follows from `_matrix_sums`.
     """
     _, t, t2, t3, s2, s3, u, v, b = sums
@@ -414,7 +414,7 @@ def _is_within(mask, whole):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _widen(whole, columns, n_columns, cells, members, widths, most_summed):
-    """Adds a set's members to the columns of a common table if it stays small. Returns its column and cell counts."""
+    """Adds a set's members to a common table if the table stays small. Returns its numbers of columns and cells."""
     more, more_cells = n_columns, cells
     for column in members:
         if not (whole[column >> 6] >> np.uint64(column & 63)) & np.uint64(1):
@@ -463,11 +463,11 @@ def _sum_out(table, n_levels, inner, rest):
 def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
     """The place in `cells` of the table of `members`, summed from the table of all `columns`. Both lists ascend.
 
-    Columns are summed out from the first on, because the next set usually keeps or sums out the same first columns:
+    Columns are summed out from the first on. The next set usually keeps or sums out the same first columns, so the
     intermediate tables stay in `cells` and serve it too. Together they have no more cells than the table of `columns`.
-    `is_kept`, `begins` and `ends` are updated. They describe the previous set: is_kept[d] says whether it has column d;
-    begins[d] and ends[d] are the bounds in `cells` of the table after the first d columns were kept or summed out.
-    `same` says whether these tables were summed from the same `columns`.
+    `is_kept`, `begins` and `ends` describe the previous set on entry, and this one afterwards: is_kept[d] says whether
+    the set has column d; begins[d] and ends[d] are the bounds in `cells` of the table after the first d columns were
+    kept or summed out. `same` says whether the previous set's tables were summed from the same `columns`.
     """
     inner, outer, place = np.int64(1), ends[0], 0
     for d in range(len(columns)):
@@ -535,7 +535,7 @@ def _answer(table, members, levels, widths, questions, places, most_binary, fami
             statistics[i], freedoms[i] = _of_levels(table, known, *of_two, family, margins)
 
 
-@patient(table=10_000, lists=FEW, nogil=True)  # may be patient: `cells` and the number of queries bound its work
+@patient(table=10_000, lists=FEW, nogil=True)  # may run as Python: `cells` and the number of queries bound its work
 def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, answers):
     """Writes the statistic of each query, and its degrees of freedom or cumulants.
 
@@ -652,7 +652,7 @@ def _sort_rows(rows, keys, n_keys, begins, made):
 
 @njit(cache=True, nogil=True)
 def _number_strata(codes, members, rows, stratum_of):
-    """Numbers the combinations of levels of `members`, by which the rows are sorted. Returns how many there are."""
+    """Writes each row's stratum (rows are sorted by the levels of `members`). Returns how many strata there are."""
     count = 0
     for k in range(len(rows)):
         for column in members:
@@ -698,9 +698,9 @@ def _product_of_cells(rows, codes_a, codes_b, weights, counts_a, counts_b, numbe
 @njit(cache=True, nogil=True)
 def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants, rows_used):
     """Writes statistic, cumulants and number of rows of each query, the same to the bit as `joint_statistics`. For each
-    query, rows are sorted by z, then x, then y (by stable sorts, the last key first), so that strata, levels and cells
-    are runs. The time depends on the rows, not on the number of combinations of levels. Arguments as for
-    `count_statistics`; in a query x must be less than y, and z must ascend.
+    query, rows are sorted by z, then x, then y (by stable sorts, the last key first), so that the rows of each stratum,
+    level and cell stand together. The time depends on the number of rows, not on the number of combinations of levels.
+    Arguments as for `count_statistics`; in a query x must be less than y, and z must ascend.
     """
     n, r = codes.shape[1], z.shape[1]
     columns, scratch = np.empty(r + 2, np.int32), np.empty((4, n), np.int64)
@@ -740,8 +740,8 @@ def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants,
 
 @njit(cache=True, nogil=True)
 def _renumber(keys, count, above, slots, numbers):
-    """Replaces keys (below `above`) by 0, 1, 2, ... in the order of first occurrence. Returns their number. The table
-    (`slots`, `numbers`) has a size that is a power of two, at least twice the number of keys.
+    """Replaces keys (below `above`) by 0, 1, 2, ... in the order of first occurrence. Returns how many different keys
+    there are. The size of the hash table (`slots`, `numbers`) is a power of two, at least twice the number of keys.
     """
     last, is_hashed = np.uint64(len(slots) - 1), above > len(slots)
     slots[:] = -1
@@ -847,12 +847,12 @@ def count_statistics(
 
     `codes` (p, n): the levels as 0, 1, ...; -1 for a gap; `weights` (n,): how many equal rows a row represents;
     `levels` (p,): the number of levels of each column. Tables of more than `most_cells` cells are counted in a hash
-    table. Strata are numbered by the levels of z's members or, if these have more combinations than there are rows, as
-    they occur. Sets of binary columns with at most `most_binary` members of z use the formula of 2 x 2 tables. `family`
-    is PEARSON or LOG_LIKELIHOOD.
+    table. Strata are numbered by the levels of z's members or, if these have more combinations than there are rows, in
+    the order in which they occur. Sets of binary columns with at most `most_binary` members of z use the formula of
+    2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.
     """
     n = codes.shape[1]
-    n_rows = weights.sum()  # strata are numbered by this, not n: weighted rows give the same bits as repeated rows
+    n_rows = weights.sum()  # decides how strata are numbered; n would give weighted rows other bits than repeated rows
     r = z.shape[1]
     room = _most_combinations(levels, x, y, z, most_cells)
     places = 2

@@ -10,9 +10,8 @@ Hidden causes with a few levels: `fit` runs EM over their unknown levels, `draw`
 read the arrays of a `Layout` (`scores.latent`) as a tuple. A joint state s gives every hidden cause h a level,
 `level[s, h]`. Cause h has `sizes[h]` levels. Children c with the same hidden causes form a family, `family[c]`. In
 state s the causes of family f have the combination of levels with the number `part[f, s]`, from 0 to `n_parts[f]` - 1.
-The table of child c has `n_rows[c]` rows, one for each combination of levels of its parents and hidden causes. A row
-has `n_levels[c]` cells, one for each level of c. Row r of the data in state s is in cell `cell[c, r] + part[f, s] *
-n_levels[c]`.
+The table of child c has `n_rows[c]` rows, one per combination of levels of its parents and hidden causes. A row has
+`n_levels[c]` cells, one per level of c. Data row r in state s is in cell `cell[c, r] + part[f, s] * n_levels[c]`.
 """
 
 import math
@@ -105,7 +104,7 @@ def _counted(table, numbers, nodes, k, room):
         for r in range(n_rows):
             counts[small[r]] += 1
         room[0] -= len(counts)
-        for c in range(len(counts)):  # moves cells with rows to the front, without a branch for each cell
+        for c in range(len(counts)):  # moves nonempty cells to the front, without a branch for each cell
             count = counts[c]
             counts[met] = count
             met += count != 0
@@ -181,7 +180,7 @@ def _of_node(matrix, table, numbers, keys, values, v, nodes, k, room):
 
 @njit(ADDING, cache=True, nogil=True)
 def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, count, worth, room):
-    """Writes the score of v with each candidate as a further parent. Returns the score above which one is added."""
+    """Writes v's score with each candidate as a further parent. Returns the score above which a candidate is added."""
     nodes = np.empty(k + 2, np.int64)
     for x in range(k):
         nodes[x] = parents[x]
@@ -271,7 +270,7 @@ def _joint_by_logarithms(layout, row, tables, prior, joint):
 
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-    """Adds all rows from `stand[1]` on to `counts`, `expected` and `value[0]` (see `fit`). Returns whether done."""
+    """Adds the rows from `stand[1]` on to `counts`, `expected` and `value[0]` (see `fit`). False if room ran out."""
     cell, family, part, n_parts, _, n_levels, _, _ = layout
     prior, factor, joint, whole, scale = _arrays(layout, shares)
     if stand[1] == 0:
@@ -352,7 +351,7 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
 
     `weight`: how often each distinct row of `layout` occurs; `ess`: prior rows of BDeu; `counts`, `expected`: expected
     counts of cells and of joint states so far; `stand`: sweep and row, zeros at first; `value`: L of this sweep
-    so far, and L of the sweep before, -inf at first; `room`: see `anypag.threads`. `tables` and all after it change.
+    so far, and L of the sweep before, -inf at first; `room`: see `anypag.threads`. `tables` and later arguments change.
     """
     _, _, _, _, n_rows, n_levels, level, sizes = layout
     hidden_counts = np.empty_like(shares)  # the expected number of rows for each level of each hidden cause

@@ -62,9 +62,9 @@ def _from_two(correlation, x, y, z, tolerance, strengths, left_out):
 
 @njit(cache=True, inline="always")
 def _left(correlation, node, members, kept, at, covariance, weight):
-    """The variance of a node given the first `kept` members. A member's residual is what remains of it given those
-    before it. Row `at` of `covariance` receives the covariances of the node with these residuals, row `at` of `weight`
-    the coefficients on them; `weight[j, j]` is 1 / the variance of member j's residual.
+    """The variance of a node given the first `kept` members. A member's residual is what remains of the member given
+    the members before it. Row `at` of `covariance` receives the covariances of the node with these residuals, row `at`
+    of `weight` the node's coefficients on them. `weight[j, j]` is 1 / the variance of member j's residual.
     """
     left = 1.0
     for j in range(kept):
@@ -178,7 +178,7 @@ def _complete_rows(has_value, members, rows):
 
 @njit(cache=True, nogil=True)
 def _centre(values, rows, centred):
-    """Writes the values in `rows`, centred and scaled by a power of two. If they do not vary, returns False instead."""
+    """Writes the values in `rows`, centred and scaled by a power of two. Returns False if the values do not vary."""
     low, high = values[rows[0]], values[rows[0]]
     for i in range(1, len(rows)):
         low, high = min(low, values[rows[i]]), max(high, values[rows[i]])
@@ -350,7 +350,7 @@ def _trace(block, width_z, width_x, width_y, tolerance):
     return total
 
 
-@patient(table=900, lists=FEW, nogil=True)  # 30 columns or fewer: the work of a question grows with their cube
+@patient(table=900, lists=FEW, nogil=True)  # as Python for 30 columns at most: a question's work grows with their cube
 def block_statistics(blocks, x, y, z, tolerance, nearly_normal, answers):
     """Writes the likelihood-ratio statistics of independence of two blocks of Gaussian columns given other blocks.
 
@@ -490,7 +490,7 @@ def _district(spouse, v, of, members):
 
 @njit(f"float64({_MATRIX}, {_FLAGS}, {_FLAGS}, {_PLACES}, int64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _refit(s, arrow, spouse, members, d, at, b, omega):
-    """Regresses a member on its parents and spouses' pseudo-variables. Returns the largest change, -1 if singular."""
+    """Regresses a member on parents and spouses' pseudo-variables. Returns the largest change; -1 if singular."""
     n, i = len(s), members[at]
     rest, place = np.empty(d - 1, np.int64), np.full(n, -1, np.int64)
     r = 0
@@ -565,7 +565,7 @@ def _refit(s, arrow, spouse, members, d, at, b, omega):
 
 @njit(f"int64({_MATRIX}, {_FLAGS}, {_FLAGS}, float64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
-    """Fits B and Ω of a diagram by maximum likelihood. Returns the sweeps of the slowest district, -1 if singular.
+    """Fits B and Ω by maximum likelihood. Returns the number of sweeps of the slowest district, or -1 if singular.
     `arrow[i, j]` is 1 where i -> j, `spouse` where i <-> j. A district is done after a sweep in which every number
     changes by less than `stop`, or after `most_sweeps` sweeps. B and Ω are written to `b` and `omega`, zeros on entry.
     """

@@ -32,7 +32,7 @@ LEAST_GAIN = 1e-9  # a parent is added only if the score rises by more than this
 NEVER = -np.inf  # the worth of a variable that cannot be added
 IMPOSSIBLE = -1e15  # the score of a component that cannot be fitted
 CLEAR = 1e-4  # no upper bound is computed if a column has less variance than this given others: rounding might matter
-SLACK, SLACK_OF_DEVIANCE = 1e-3, 1e-6  # ceilings are raised by the first + half the rows · the second, for rounding
+SLACK, SLACK_OF_DEVIANCE = 1e-3, 1e-6  # upper bounds are raised by SLACK + rows / 2 · SLACK_OF_DEVIANCE, for rounding
 UNKNOWN = -np.inf
 SCORE, CEILING, FIT, RISE = range(4)  # what is asked about a component; see `component`
 COUNT, INVERSE, WEIGHT, SLOPE, BEND, OWN, OTHER, FACTOR = range(8)
@@ -77,9 +77,10 @@ def _end(table, parent, child):
 
 @njit(cache=True, nogil=True)
 def _spread(table, nodes, d, m, relation):
-    """The component with columns as nodes. Columns of one member become spouses of each other (neighbours, if `---`
-    joins the component). First come the columns of members that their parents explain, then the columns of members that
-    only explain other members, then the columns of the other parents.
+    """The component with columns as nodes: its columns, how many of them count as members, and the columns' relation.
+    Columns of one member become spouses of each other (neighbours, if `---` joins the component). First come the
+    columns of members that parents explain: these count as members. Then come the columns of members that only explain
+    other members, then the columns of the other parents.
     """
     k = 0
     for i in range(m):
@@ -233,8 +234,8 @@ def _row_of_residual(b, bs, residual, i, used, count):
     "float64(float64[:, ::1], int64, uint8[:, ::1], float64, float64[:, ::1], float64[:, ::1])", cache=True, nogil=True
 )
 def ricf(s, d, relation, stop, b, inverse):
-    """Residual iterative conditional fitting (Drton, Eichler & Richardson 2009): the least log|Ω| + tr(Ω⁻¹ B S B') - d
-    found, where B = I - coefficients, or -IMPOSSIBLE if a step fails.
+    """The least value found of log|Ω| + tr(Ω⁻¹ B S B') - d, where B = I - coefficients, by residual iterative
+    conditional fitting (Drton, Eichler & Richardson 2009). -IMPOSSIBLE if a step fails.
 
     Each member in turn is regressed on its parents and on the pseudo-variables of its spouses (weighted sums of the
     other members' residuals), with everything else fixed, until a sweep lowers the value by less than `stop`. `s` (m,
@@ -374,7 +375,7 @@ def _undirected_deviance(s, relation, stop):
 
 @njit(cache=True, nogil=True)
 def _cost(table, numbers, nodes, d, m, relation):
-    """The prices of a component's parameters and edges, and whether it has `---`."""
+    """The price of all of a component's parameters and edges, and whether the component has `---`."""
     price, price_of_edge = numbers[1], numbers[2]
     cost = 0.0
     undirected = False
@@ -483,7 +484,7 @@ def _slope(fits, i, p):
 
 @njit("float64(float64[:, ::1], float64[:, :, ::1], int64, int64, int64, int64)", nogil=True)
 def _curvature(matrix, fits, i, p, j, q):
-    """The second derivative of the deviance by two parameters: i, p and j, q, in the notation of `_slope`."""
+    """The second derivative of the deviance by the parameters (i, p) and (j, q), in the notation of `_slope`."""
     n = len(fits)
     if p < n and q < n:
         return 2.0 * fits[i, INVERSE, j] * matrix[p, q]
@@ -542,7 +543,7 @@ def _keep(matrix, nodes, d, m, relation, b, inverse, fits):
 
 @njit(cache=True, nogil=True)
 def _rise(matrix, numbers, parts, i, p, fits):
-    """A bound for the rise of the score when the edge with parameter i, p (see `_slope`) is added; infinite if unknown.
+    """A bound for the rise of the score by a new edge with the parameter (i, p) (see `_slope`); infinite if unknown.
     `parts` are the first members of the components of both ends. With all other parameters refitted, the deviance falls
     by about slope² / (2 · left), where `left` is the curvature that the other parameters leave to the new parameter.
     """
@@ -569,10 +570,11 @@ def _rise(matrix, numbers, parts, i, p, fits):
 
 @njit(COMPONENT, cache=True, nogil=True)
 def component(matrix, table, numbers, keys, values, nodes, d, m, relation, fits, asked):
-    """The score of a component, or a bound, as `asked`. SCORE: its log-likelihood minus prices of parameters and edges.
-    CEILING: an upper bound on the score, found without iterations; infinite for nodes joined by `---`, and if columns
-    nearly determine each other or are too many. FIT: the score; numbers for RISE are written to `fits`. RISE: see
-    `_rise`; d and m are then its i and p, and `nodes` are the first members of the components of both ends.
+    """The score of a component, or a bound; `asked` says which. SCORE: the component's log-likelihood minus the price
+    of its parameters and edges. CEILING: an upper bound on the score, found without iterations; infinite for nodes
+    joined by `---`, for more than 63 columns, and if columns nearly determine each other. FIT: the score; also writes
+    the numbers that RISE needs to `fits`. RISE: the bound of `_rise`; here d and m are the arguments i and p of
+    `_rise`, and `nodes` are the first members of the components of both ends.
     """
     if asked == RISE:
         return _rise(matrix, numbers, nodes, d, m, fits)
@@ -617,12 +619,12 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
     """Writes by how much each variable, as a further parent, would lower the variance of v given its first k parents.
 
     The worth is `NEVER` where the price of the edge is at least the rise of the log-likelihood, or where the parents
-    determine the variable. Returns 0, the worth above which a parent is added.
+    determine the variable. Returns 0, the worth above which a candidate is added.
 
     Every variable has one column. The worth of all variables is computed, whether they are candidates or not. `values`
-    is a cache with slots, each for one v at a time; variables take turns in a slot if there are too few. `keys` holds
-    the v and the parents of each slot. Level t of a slot holds the variance of each variable and its covariance with v,
-    given the first t parents, and row t of the Cholesky factor.
+    is a cache with slots. A slot holds one v at a time; if there are fewer slots than variables, several variables take
+    turns in a slot. `keys` holds the v and the parents of each slot. Level t of a slot holds the variance of each
+    variable and its covariance with v, given the first t parents, and row t of the Cholesky factor.
     """
     n = len(worth)
     half_rows, price = numbers[0], numbers[1] + numbers[2]
@@ -661,7 +663,7 @@ def adding(matrix, table, numbers, keys, values, v, parents, k, candidates, coun
 
 @njit(cache=True, nogil=True)
 def _inverse(matrix, parents, k):
-    """The inverse of the parents' covariance matrix; the unit matrix if that is not positive definite.
+    """The inverse of the parents' covariance matrix; the unit matrix if the covariance matrix is not positive definite.
     Loops run along rows, so that the processor handles several entries at a time.
     """
     factor, inverse = np.empty((k, k)), np.zeros((k, k))  # row j of the factor: column j of Cholesky's lower triangle

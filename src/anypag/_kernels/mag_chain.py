@@ -11,10 +11,11 @@ One step draws a pair (i, j), from a list of likely pairs or from all pairs, and
 - gives two edges at i new states.
 The step is accepted with the Metropolis probability for a target proportional to exp(score / temperature). A step to a
 graph outside the class is rejected. Fitting a component of several members takes long, and most steps are rejected. So
-two upper bounds are tried first. One is the ceiling of the new score. The other bounds the rise of the score by an edge
-added to a district, from the fit of the district without the edge. Scores are rounded to 2⁻²⁰, so that sums and
-differences are exact: the running score equals the score of the graph to the bit after any number of steps. With
-knowledge, only graphs that agree with it are visited: `allowed` has the states a pair may have, `agrees` checks causes.
+two upper bounds are tried first. One bounds the new score by the sum of upper bounds for its components (ceilings),
+which need no fit. The other bounds the rise of the score by an edge that is added to a district, from the fit of the
+district without the edge. Scores are rounded to 2⁻²⁰, so that sums and differences are exact. The running score then
+equals the score of the graph to the bit after any number of steps. With knowledge, only graphs that agree with it are
+visited: `allowed` has the states that each pair may have, and `agrees` checks causes.
 """
 
 import math
@@ -30,8 +31,8 @@ SCORE, CEILING, FIT, RISE = range(4)  # what is asked about a component; see `_k
 UNFITTED = -1.0  # `fits[v, 0, 0]` if the component whose first member is v was not fitted since its last change
 
 IMPOSSIBLE = -1e15  # the score of a component that cannot be fitted
-ONE_EDGE = 0.6  # the share of steps that change one edge, if the pair that was drawn has an edge; else all steps do
-MOVE_EDGE = 0.8  # the share of steps that change or move the edge of such a pair; the rest change two edges
+ONE_EDGE = 0.6  # if the drawn pair has an edge: the share of steps that change only this edge; else all steps do
+MOVE_EDGE = 0.8  # if the drawn pair has an edge: the share that change or move only this edge; the rest change two
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 _COMPONENT = f"FunctionType(float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64))"
@@ -388,7 +389,7 @@ def _work(matrix, table, n, d, m):
 
 @njit(cache=True, nogil=True)
 def _asked(score, graph, members, d, what, room):
-    """The rounded score of a component (SCORE, FIT) or its ceiling (CEILING). The members are sorted first."""
+    """The rounded score of a component (SCORE, FIT), or an upper bound (CEILING). The members are sorted first."""
     component, data, (_, _, fits, _) = score
     n, words = graph.shape[1], graph.shape[2]
     nodes, place = np.empty(n, np.int64), np.full(n, -1, np.int64)
@@ -429,9 +430,9 @@ def _asked(score, graph, members, d, what, room):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _component_score(score, graph, key, members, d, ceiling_will_do, room):
-    """The score of the component with these d members, and True; or the ceiling of the score, and False, if
-    `ceiling_will_do` and the score is neither in the cache nor quick to compute (d = 1). The key of a score is odd; the
-    key of its ceiling is smaller by 1.
+    """The score of the component with these d members, and True. If `ceiling_will_do`, and the score is neither in the
+    cache nor quick to compute (d = 1), this returns an upper bound on the score (its ceiling) and False instead. The
+    key of a score is odd; the key of its ceiling is smaller by 1.
     """
     known, score_of, _, largest = score[2]
     if d > largest:
@@ -515,8 +516,7 @@ def _prior(terms, count):
 @njit(f"boolean({_SCORE}, {_GRAPH}, float64[::1], int64[::1])", cache=True, nogil=True)
 def total(component, data, memory, terms, graph, parts, room):
     """Writes the parts of the score of a whole graph. Returns whether all parts are known. `parts` (n + 1,) holds the
-    score of each component at its first node, 0 at its other nodes, and the prior at the end. A part that is not known
-    yet is NaN.
+    score of each component at its first node, 0 at its other nodes, and the prior at the end. Unknown parts are NaN.
     """
     n = graph.shape[1]
     key = np.empty(n, np.uint64)
@@ -604,9 +604,9 @@ def advance(
         memory: a cache of components' scores (keys and values; their length is a power of two), an array for the fits
             of components, and the most members of a component: graphs with larger components are rejected.
         terms: (4, pairs + 2) the terms of the score for the numbers of edges; see the top of this file.
-        moves: those of the states FORTH, BACK, BOTH and FLAT that steps propose; allowed (n, n), bit s of [i, j] says
-            that i–j may have state s; likely (k, 2), ordered pairs from which two steps in three draw, if there are
-            any; the likely pairs as bits (n, words).
+        moves: four arrays. `states`: those of FORTH, BACK, BOTH and FLAT that steps propose. `allowed` (n, n): bit s of
+            [i, j] says that i–j may have state s. `likely` (k, 2): ordered pairs; unless k is 0, two steps in three
+            draw their pair from these. `is_likely` (n, words): the likely pairs as bits.
         facts: causes, not_causes and not_selecting; see `agrees`. The graph must agree with them.
         ancestral: walk over ancestral graphs only; else over all graphs without directed cycles.
         is_valid: a check of ancestral graphs: `is_maximal` for MAGs, else `is_any`. Only the given check is compiled.
@@ -719,7 +719,7 @@ def advance(
             drawn = math.log(_uniform(random) + 1e-300)
             fits = drawn < (most + of_prior) / temperature + ratio
             is_score = False
-            for ceiling_will_do in (True, False):  # most steps are rejected by ceilings
+            for ceiling_will_do in (True, False):  # upper bounds suffice to reject most steps
                 if is_score or not fits:
                     break
                 gain = -before

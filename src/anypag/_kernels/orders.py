@@ -30,7 +30,7 @@ _TREES = "Tuple((int64[::1], float64[::1], int64[:, ::1], float64[::1], int32[::
 _SCORE = f"{_ADDING}, {_REMOVING}, Tuple(({_DATA})), {_TREES}"
 
 USED_NODES, USED_CELLS = 0, 1  # places in `used`; the roots of the variables come after them
-TREES = 1 << 20  # the largest array for plain Python; fits trees of 20 variables, and `room` limits the work of a call
+TREES = 1 << 20  # larger arrays make kernels compile; trees of 20 variables are smaller; `room` limits a call's work
 ROW, SHRUNK = 0, 1  # columns of `node`: where its row begins, and the node where removing parents starts
 
 
@@ -204,7 +204,9 @@ def sweep(adding, removing, data, trees, order, tier, stand, scores, room):
 
 @patient(TREES, TREES, signature=f"boolean({_SCORE}, int64[::1], uint8[:, ::1], float64[::1], int64[::1])", nogil=True)
 def parents_in(adding, removing, data, trees, order, parents, scores, room):
-    """Writes the DAG of an order (`parents[i, j]`: is i a parent of j?), fills NaN `scores`. Returns whether done."""
+    """Writes the DAG of an order (`parents[i, j]`: is i a parent of j?) and fills in the `scores` that are NaN. Returns
+    whether all are filled in.
+    """
     score = (adding, removing, data, trees, np.arange(len(order)))
     chosen = np.empty(len(order) + 1, np.int64)
     for q in range(len(order)):

@@ -13,7 +13,7 @@ from anypag._kernels.patience import njit, patient
 
 @patient(nogil=True)
 def set_both(table, x, y, values):
-    """Writes a value for each pair x, y and y, x."""
+    """Writes values[k] to table[x[k], y[k]] and to table[y[k], x[k]], for every k."""
     for k in range(len(x)):
         table[x[k], y[k]] = table[y[k], x[k]] = values[k]
 
@@ -114,7 +114,7 @@ def largest_beside(table, first, end):
 
 @patient(nogil=True)
 def rounded_sums(table, first, end, scale, sums):
-    """Writes, for each row first to end, the sum of round(`scale` · |value|) off the diagonal, values as float32."""
+    """Writes the sum of round(`scale` · |value|) off the diagonal for each row from first to end, values as float32."""
     for i in range(first, end):
         total = 0.0
         for j in range(i):
@@ -126,7 +126,7 @@ def rounded_sums(table, first, end, scale, sums):
 
 @patient(nogil=True)
 def set_bits(bits, x, y, values):
-    """Writes the bits of each pair x, y and y, x."""
+    """Writes values[k] to the bit of the pair (x[k], y[k]) and to that of (y[k], x[k]), for every k."""
     for k in range(len(x)):
         _set_bit(bits, x[k], y[k], values[k])
         _set_bit(bits, y[k], x[k], values[k])
@@ -213,9 +213,9 @@ def all_in_range(x, y, z, p):
 
 @patient(nogil=True)
 def arranged(place, stored, x, y, z):
-    """Whether all indices are in range. Then x, y and z of the questions with x before y and z ascending by the
-    columns' names, meaningless if an index is out of range. The new indices are where a test stores its columns.
-    `place` (p,): the rank of each column's name; `stored` (p,): the index where the column of each rank is stored.
+    """Whether all indices are in range, and new x, y and z (meaningless if not). In each question x and y are swapped
+    if needed, and z is sorted, so that both follow the order of the columns' names. A new index says where the test
+    stores the column. `place` (p,): the rank of each column's name; `stored` (p,): where the column of this rank is.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # unsigned, so that negative indices are large

@@ -1,4 +1,4 @@
-"""Compiles kernels (loops over arrays), and runs some as plain Python until compiling them, or importing numba, pays.
+"""Compiles kernels (loops over arrays). Some run as Python first: compiling them and importing numba take long.
 
 Importing numba takes half a second, loading a compiled kernel from disk 2 to 10 ms, compiling one 0.3 s or more. As
 plain Python, a whole search over ten columns takes a few milliseconds. So `njit` here replaces numba's: it makes a
@@ -12,13 +12,13 @@ Python until one of these is true:
   one that might take long must not start as Python. For the same reason only a kernel whose work is bounded by the size
   of its arguments or by `room` (see `anypag.threads`) may be patient.
 
-So no process takes much more than twice the time that the better of plain Python and compiled code takes. Both give the
+So no process takes much more than twice as long as with the faster of plain Python and compiled code. Both give the
 same results to the bit: no patient kernel is compiled with relaxed arithmetic, and functions of `math` are the same C
 functions. (If Intel's vector library replaces them in compiled code, every kernel is compiled when it is first called.)
 
-Kernels that call each other are compiled as usual: numba gives a `Kernel` the type of the numba object inside it.
-A kernel that is called often and makes no array has the option `_nrt=False` (`numba.extending.register_jitable`):
-otherwise it counts references, two atomic additions a call for each array that it gets or looks at.
+A kernel can call other kernels, because numba treats a `Kernel` as the numba object inside it. A kernel that is called
+often and makes no array has the option `_nrt=False` (`numba.extending.register_jitable`). Without it, the kernel counts
+references, which takes two atomic additions per call for each array that it gets or looks at.
 A kernel whose name begins with `_` is called by kernels only: once compiled, it cannot be called from Python, and it is
 not cached on disk. `compile_ahead` compiles the kernels of a file that have a signature (types) in another process.
 """
@@ -38,13 +38,13 @@ from types import FunctionType
 from typing import Any, cast
 
 PATIENCE, BEFORE_NUMBA, LOADING = 0.25, 0.4, 0.004
-"""Seconds of plain Python (see above). `ANYPAG_PATIENCE` in the environment overrides all three; 0: no plain Python."""
+"""Seconds of plain Python (see above). `ANYPAG_PATIENCE` in the environment overrides all three; 0 allows none."""
 A_WHILE = 1.0  # seconds of compiling after which a message tells the user that kernels are compiled
 SMALL = 40_000  # the most numbers in a table for plain Python: as many as a table of all pairs of 200 nodes has
 SHORT = 10_000  # the same limit for one-dimensional arrays
 EDGES = 2_000
 """The same for kernels that go through the edges of a graph, each listed from both ends. Graphs of up to 45 nodes never
-have more, sparse ones only if they are large: 112 nodes take 0.5 s as Python at first use; compiling took 10 s."""
+exceed it, sparse graphs only if they are large. At first use, 112 nodes take 0.5 s as Python; compiling took 10 s."""
 FEW = 500  # the same limit for kernels with quadratic time, and for questions that take long
 INNER = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Numba's options for kernels that only kernels call."""
@@ -59,7 +59,7 @@ _ahead: dict[str, subprocess.Popen[bytes] | None] = {}
 class _Compiling:
     """The seconds spent compiling, or waiting for another process that compiles. Calls `hearers` at each start and end.
 
-    Python's garbage collector is off while numba compiles: it would take a tenth of the time and find nothing.
+    Python's garbage collector is off during compiling, because it would take a tenth of the time and find nothing.
     """
 
     def __init__(self) -> None:

@@ -144,7 +144,7 @@ def anteriors(marks, start, neighbour):
             h = group[neighbour[e]]
             if h != g and marks[v, neighbour[e]] != ARROW:
                 if not (bits[g, h >> 6] >> np.uint64(h & 63)) & np.uint64(1):
-                    for word in range((h >> 6) + 1):  # groups in the row of h have no larger number than h
+                    for word in range((h >> 6) + 1):  # the row of h contains only groups up to h
                         bits[g, word] |= bits[h, word]
     return group, bits
 
@@ -277,8 +277,7 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
     |strength[place[i], place[j]]| says how strongly i and j depend. `blocks`: the block of each edge, and block sizes.
 
     A walk stops once its pool alone has more than `max_sets` sets: the pools must then be narrowed. Narrowing adds no
-    node, so a pool that is too small stays so. Once the budget of work `room` is used up, the result ends with the edge
-    just done.
+    node, so a pool that is too small stays so. If `room` is used up, the result ends with the edge that was just done.
     """
     _, start, neighbour = graph
     (block, n_in_block), (strength, place), (xs, ys, edge_block) = blocks, strengths, edges
@@ -345,7 +344,9 @@ def pools(graph, blocks, above, edges, walks, strengths, later, room):
 
 @patient(lists=FEW, nogil=True)
 def possible_d_sep(graph, begin, room):
-    """FCI's Possible-D-Sep of nodes from `begin` on while `room` lasts: `nodes[first[k]:first[k + 1]]` of begin + k."""
+    """FCI's Possible-D-Sep sets of the nodes from `begin` on, until `room` is used up, as `first` and `nodes`. The set
+    of node begin + k is `nodes[first[k]:first[k + 1]]`.
+    """
     _, start, neighbour = graph
     n = len(start) - 1
     block = np.zeros(len(neighbour), np.int64)

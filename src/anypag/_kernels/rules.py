@@ -7,8 +7,8 @@ of the nodes, even if finite data make two rules disagree.
 
 A proposal is a row `(i, j, mark, a, b)`: this mark at j on i–j, and two nodes to name in its reason (-1: none). The
 neighbours of v are `neighbour[start[v]:start[v + 1]]`. `wanted` is a scratch matrix, all zero between calls; its bits
-say which marks have been proposed in this pass. `rows` has room for an arrowhead and a tail at every mark, so it never
-overflows.
+say which marks have been proposed in this pass. `rows` has room for an arrowhead and a tail at both ends of each edge,
+so it never overflows.
 
 Rules that may take long run in turns, bounded by `room` (`anypag.threads`). `stand` is their position: the number of
 rows written so far, the edge to go on with (its index in `neighbour`), and any other state of the rule. It begins as
@@ -423,7 +423,7 @@ def _follow_uncovered(marks, start, neighbour, a, first, stop, circles_only, scr
     Uncovered: of any three consecutive nodes the outer two are not adjacent (checked at every extension). The walks are
     circle walks (o-o all along) or possibly directed (no arrowhead where a node is left, no tail where one is entered).
     Zhang's rules speak of paths. A walk may visit a node twice, by different edges. The proofs of R5, R9 and R10 hold
-    for walks too, and walks are found in polynomial time. In a sound PAG both give the same marks.
+    for walks too, and walks are found in polynomial time. In a sound PAG, walks and paths give the same marks.
     """
     reached, visited, came_from, queue = scratch
     e = start[a]
@@ -558,8 +558,9 @@ def rule_10(marks, start, neighbour, wanted, rows, stand, room):
 @njit(cache=True)
 def _first_steps(marks, start, neighbour, a, c, scratch, stamp, stand, room):
     """Two non-adjacent neighbours of a through which uncovered possibly directed paths reach different parents of c.
-    `stand[2]` is the place to go on with in the list of a's neighbours: before its end if room ran out. `stand[3]`
-    neighbours were found to lead to parents of c. `stand[4:]` lists each of them with its first and last such parent.
+    `stand[2]` is the place to go on with in the list of a's neighbours; if room ran out, it is before the end of the
+    list. `stand[3]` is how many neighbours were found to lead to parents of c. `stand[4:]` lists these neighbours, each
+    with the first and the last parent of c to which it leads.
     """
     reached, firsts = scratch[0], stand[4:]
     stand[2] = max(stand[2], start[a])

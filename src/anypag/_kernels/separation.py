@@ -78,8 +78,8 @@ def _walk_from(x, graph, conditioned, opened, stamp, visited, queue, goal):
 
 @patient(nogil=True)
 def separated(start, neighbour, near, far, x, y, z, always, answer):
-    """Writes to answer[i]: is x[i] m-separated from y[i] given z[i] and `always`? Returns the first invalid row (an
-    index out of range, x = y, x or y conditioned on), -1 if no row is invalid.
+    """Writes to answer[i] whether x[i] is m-separated from y[i] given z[i] and `always`. Returns the first invalid row
+    (an index is out of range, x = y, or x or y is conditioned on); -1 if no row is invalid.
     """
     graph, n = (start, neighbour, near, far), len(start) - 1
     conditioned, opened = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -206,7 +206,7 @@ def inducing_path(start, neighbour, near, far):
 
 @patient()
 def transitive(start, after):
-    """(n, n) does a path of one or more steps lead from the row's node to the column's? `after`: the next nodes."""
+    """(n, n): does a path of one or more steps lead from the row's node to the column's? `after`: the next nodes."""
     n = len(start) - 1
     reach, stack = np.zeros((n, n), np.bool_), np.empty(n, np.int64)
     for s in range(n):
@@ -227,7 +227,7 @@ def transitive(start, after):
 
 @patient(nogil=True)
 def is_blocked(start, neighbour, near, far, is_x, is_y, is_z, is_first):
-    """Does Z separate X and Y in a MAG once the arrows from X to the nodes in `is_first` are removed? Walks start from
+    """Does Z separate X and Y in a MAG without the arrows from X to the nodes in `is_first`? Walks start from
     all nodes of X at once, and do not come back to X.
     """
     graph, n = (start, neighbour, near, far), len(start) - 1
@@ -296,7 +296,7 @@ def _reach_by_tails(source, first, towards, found, stamp, now):
 
 @njit(cache=True)
 def _has_ring(found, count, first, towards, n_before, ready):
-    """Is there a ring among these nodes? Nodes without a predecessor are removed in turn; if some stay, there is."""
+    """Is there a ring among these nodes? Nodes without a predecessor are removed in turn; rings stay."""
     for k in range(count):
         n_before[found[k]] = 0
     for k in range(count):
