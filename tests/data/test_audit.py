@@ -180,7 +180,7 @@ def test_scores_are_not_told_of_rows_of_each_test() -> None:
         assert all("not for bayes, boss, gfci)." in text for text in named)
     error = str(audit(gaps).errors[0])
     assert error.endswith(
-        "Fill them in, or choose missing=\"drop\" (only the 10 complete rows are used; without 'a' 40 remain) or "
+        "Fill them in, or choose missing=\"drop\" (only the 10 complete rows are used; 40 remain without 'a') or "
         'missing="pairwise" (a test drops only rows with gaps in its columns; not for bayes, boss, gfci).'
     )
 

@@ -75,7 +75,7 @@ def test_findings() -> None:
     assert as_one(found, "pairs are curved")[0].message == wanted
     assert list(gappy(as_table({"a": [1.0, NAN, NAN], "b": [1.0, 2.0, NAN], "c": [1.0, 2.0, 3.0]}))) == ["a"]
     gaps = np.array([[False, True, False]] * 8 + [[False, True, True]] + [[False, False, False]])
-    assert costly_columns(["a", "b", "c"], gaps) == "; without 'b' 9 remain" and costliest(gaps, 0.5) == [1]
+    assert costly_columns(["a", "b", "c"], gaps) == "; 9 remain without 'b'" and costliest(gaps, 0.5) == [1]
     assert power_notes(500, 3) == ()
     assert power_notes(72, 3)[0].startswith(
         "With 72 rows, correlations below about 0.23 mostly go unseen (0.24 given 3"

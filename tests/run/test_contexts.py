@@ -162,7 +162,7 @@ def test_every_question_is_asked_given_all_contexts_that_leave_something_to_test
 def test_contexts_that_determine_each_other_are_skipped_and_told() -> None:
     dose = {"dose": [0, 1, 2], "drug": [0, 1, 1]}
     every = {"none": system(300, 1), "low": system(300, 2, B=1.0), "high": system(300, 3, B=2.0)}
-    with pytest.warns(AnypagWarning, match="Contexts that others determine: 'drug'"):
+    with pytest.warns(AnypagWarning, match="Contexts determined by others: 'drug'"):
         result = ap.learn(ap.pooled(every, contexts=dose), method="icd")
     assert result.pag.edge("drug", "B") is not None  # given the dose nothing is left of the drug to test
     assert result.pag.edge("drug", "C") is None
@@ -663,7 +663,7 @@ def test_a_context_is_no_collider_where_another_one_was_not_given() -> None:
     """
     every = {"none": system(400, 1), "low": system(400, 2, C=1.0), "high": system(400, 3, C=-1.0)}
     pool = ap.pooled(every, contexts={"dose": [0, 1, 2], "drug": [0, 1, 1]})
-    with pytest.warns(AnypagWarning, match="Contexts that others determine: 'drug'"):
+    with pytest.warns(AnypagWarning, match="Contexts determined by others: 'drug'"):
         result = ap.learn(pool, method="icd")
     assert result.pag.edge("drug", "C") is None and "dose" not in result.sepsets["drug", "C"].given
     assert str(result.pag.edge("dose", "C")) == "dose --> C"

@@ -60,7 +60,7 @@ def column_from_series(name: str, series: Any) -> Column:
     if series.dtype in (nw.Categorical, nw.Enum):
         order = series.dtype.categories if isinstance(series.dtype, nw.Enum) else ()
         return replace(_from_texts(series.to_list(), order), kind="discrete")
-    if series.dtype in (nw.Date, nw.Datetime):  # as texts: not refused here, the audit reports them
+    if series.dtype in (nw.Date, nw.Datetime):  # dates become texts, which the audit reports
         series = series.dt.to_string("%Y-%m-%d" if series.dtype == nw.Date else "%Y-%m-%d %H:%M:%S")
     if series.dtype == nw.String:
         return _from_texts(series.to_list())

@@ -54,7 +54,7 @@ class Finding:
 
 
 def _standing_in(finding: Finding) -> Finding:
-    """The finding; if it is the error that two columns are equal, a warning that the first one stands for both."""
+    """The finding. The error that two columns are equal becomes a warning that the first one stands for both."""
     if finding.problem != "duplicate" or finding.severity != "error":
         return finding
     first, name = finding.columns
@@ -68,7 +68,7 @@ def warning(problem: str, columns: Iterable[str], message: str, remedy: str | Se
 
 
 def as_one(findings: list[Finding], heading: str) -> list[Finding]:
-    """The findings, if they are at most three; else one finding for all, with a heading such as "pairs are curved"."""
+    """The findings if there are at most three; else one finding for all, with a heading such as "pairs are curved"."""
     if len(findings) <= MOST_APART:
         return findings
     some = ", ".join(" and ".join(map(repr, finding.columns)) for finding in findings[:MOST_TOLD])
@@ -140,7 +140,7 @@ class Audit:
         return tuple(name for one in self.findings if one.problem == LEFT_OUT for name in one.columns)
 
     def with_stand_ins(self) -> Audit:
-        """The audit with warnings in place of errors about equal columns: the first stands for both."""
+        """The audit in which errors about equal columns become warnings that the first one stands for both."""
         return replace(self, findings=Audit.of(map(_standing_in, self.findings)).findings)
 
     def with_findings(self, found: Iterable[Finding]) -> Audit:

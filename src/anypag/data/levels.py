@@ -75,7 +75,7 @@ def codes_of(column: Floats) -> Codes:
 
 
 def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
-    """The least value, and each value's distance from it; None without values, or if not all are whole and close."""
+    """The least value and each value's distance from it; None if there are none, or if not all are whole and close."""
     if not len(values):
         return None
     least, most = float(values.min()), float(values.max())
@@ -119,7 +119,7 @@ def spread_out(values: Floats, kinds: Sequence[str]) -> list[Floats]:
 
 
 def starts_of(names: Sequence[str], widths: Sequence[int]) -> Counts:
-    """(p + 1,) where the spread-out columns of each variable begin, and how many there are. DataError if too many."""
+    """(p + 1,) where the spread-out columns of each variable begin, then their number. DataError if it is too large."""
     if sum(widths) > MOST_COLUMNS:
         worst = int(np.argmax(widths))
         raise DataError(

@@ -26,7 +26,7 @@ AT_ONCE = 32  # columns centred at once: their copies stay in the processor's ca
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
 """The least work of a thread: how many numbers it centres, how many multiplications it does."""
 CHUNK = 4_000_000  # numbers in a chunk: 32 MB
-_SMALL = 1e-5  # a resampled column with less than this share of its deviation in the table: do its values differ?
+_SMALL = 1e-5  # if a resampled column has less than this share of its deviation in the table, its values are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,8 +199,8 @@ def without_gaps(values: Floats) -> Floats:
 
 
 def _centre(columns: Floats, origin: Floats, exponent: npt.NDArray[np.int32]) -> Floats:
-    """The means that were subtracted to centre p columns, the rows of this (p, m) array. The columns change in place:
-    they are scaled by 2**-exponent, the origin, scaled too, is subtracted, and they are centred.
+    """Centres p columns, the rows of this (p, m) array, in place. Returns the means that were subtracted. Before that,
+    columns and origin are scaled by 2**-exponent, and the origin is subtracted from the columns.
     """
     scaled_down(columns, exponent[:, None], out=columns)
     columns -= np.ldexp(origin, -exponent)[:, None]

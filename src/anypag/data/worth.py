@@ -1,9 +1,9 @@
 """The effective number of rows: how many unweighted rows of numbers would inform a test as well as the table does.
 
 Weighted rows are worth (sum of weights)² / (sum of squared weights) rows (Kish 1965) if the weights do not depend on
-the columns. If they do, the variance of the correlation of two independent columns is also multiplied by about the
-factors of both columns. The factor of a column x in standard units is Σ w² x² / Σ w². That of a column of levels is the
-mean factor of the indicators of its levels, each weighted by 1 − its mean (first correction of Rao & Scott 1981).
+the columns. If they do, each column has a factor: the variance of the correlation of two independent columns is roughly
+multiplied by both factors. The factor of a column x in standard units is Σ w² x² / Σ w². That of a column of levels is
+the mean factor of its levels' indicators, weighted by 1 − their means (first correction of Rao & Scott 1981).
 
 A column of ordered levels is treated as a normal variable of which only the level was recorded. A step function of a
 normal variable is a sum of Hermite polynomials, Σ f_k h_k. Two step functions, with f_k and g_k, have a correlation of
@@ -27,7 +27,7 @@ from anypag.threads import single_blas
 
 TERMS = 60  # how many terms of the sum Σ f_k g_k ρ^k are computed
 MOST = 0.999  # polychoric correlations are limited to this absolute value
-LEAST_LEFT = 1e-3  # smaller eigenvalues of a matrix with polychoric correlations are raised to this value at most
+LEAST_LEFT = 1e-3  # smaller eigenvalues of a matrix with polychoric correlations are raised, at most to this value
 HALVINGS = 40  # how many steps a bisection takes
 SCORED_AS = 6
 """The mean of f_1² over all columns, to this power, multiplies the row count of a score. Otherwise scores would mistake
@@ -75,7 +75,7 @@ def factor_of_numbers(values: Floats, weights: Floats) -> float:
 
 
 def factor_of_levels(codes: Codes, weights: Floats) -> float:
-    """The mean factor of the indicators of a column's levels, each weighted by 1 − its mean; 1 for a constant."""
+    """The mean factor of the indicators of a column's levels, weighted by 1 − their means; 1 for a constant."""
     shares = np.bincount(codes, weights) / weights.sum()
     own = np.bincount(codes, np.square(weights)) / np.square(weights).sum()
     if len(shares) < 2:
@@ -130,7 +130,7 @@ def _solved(correlation: Floats, steps: Floats) -> Floats:
 
 
 def _positive(correlation: Floats, least: float) -> Floats:
-    """The matrix, with eigenvalues raised to 0.001, or to `least` if `least` is lower; exactly symmetric."""
+    """The matrix, with small eigenvalues raised to 0.001, or to `least` if that is lower; exactly symmetric."""
     values, vectors = np.linalg.eigh(correlation)
     least = min(LEAST_LEFT, max(least, 0.0))
     if values[0] < least:

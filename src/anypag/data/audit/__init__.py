@@ -30,14 +30,14 @@ def audit(
     """The audit that a search of this table with `test="auto"` and these options reports.
 
     Args:
-        data: any table that a search takes; or a test of a table, such as `FisherZ.from_covariance(matrix, n)`, whose
-            own audit comes back.
+        data: any table that a search takes. Or a test of a table, such as `FisherZ.from_covariance(matrix, n)`: then
+            the result is the test's own audit.
         names: see `as_table`.
         kinds: see `as_table`.
         missing: "auto", "error", "drop" or "pairwise": what a search will do about missing values.
         singular: what a search will do about columns that are functions of others: "auto" (leave them out, and
             constants and identifiers too), "error" or "keep".
-        max_r: the size of the largest condition sets; all columns but two if not given.
+        max_r: the size of the largest condition sets; by default the number of columns minus two.
 
     >>> found = audit({"a": [1.0, 2.5, 0.1, 4.0, 1.1] * 5, "b": [7.0] * 25, "c": [1, 0, 0, 1, 1] * 5}, max_r=1)
     >>> print(found.findings[0].message)

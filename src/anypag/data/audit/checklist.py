@@ -180,7 +180,7 @@ CHECKS = (
 
 
 class Audited(NamedTuple):
-    """The `audit` of a source; the `source` with the kinds and rows that the test reads; whether these have gaps."""
+    """The `audit` of a source; the `source` with the kinds and rows that the test reads; whether the rows have gaps."""
 
     audit: Audit
     source: Source
@@ -188,8 +188,8 @@ class Audited(NamedTuple):
 
 
 def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | None = None) -> Audited:
-    """The audit of a source for a test, with all errors. It ends early if no usable column or too few rows are left.
-    A test of levels reads distinct rows with counts, if they are few enough; `missing="pairwise"`, rows in memory.
+    """The audit of a source for a test; it lists errors, and ends early if no usable column or too few rows are left. A
+    test of levels reads distinct rows with counts, if they are few; others read rows in memory if `missing="pairwise"`.
     """
     require(needs.missing in ("error", "drop", "pairwise"), "missing", "'error', 'drop' or 'pairwise'", needs.missing)
     require(needs.singular in ("error", "keep"), "singular", "'error' or 'keep'", needs.singular)

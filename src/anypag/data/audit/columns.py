@@ -41,7 +41,7 @@ _EVENT = re.compile(
 )
 MOST_ENDS = 5  # the most levels of a column that says how durations ended
 LEAST_TIMES = 10  # the fewest levels of a column of durations
-GLANCE = 500  # a check of this many first rows rules out most pairs of durations and a column of their ends
+GLANCE = 500  # this many first rows rule out most pairs of a column of durations with a column that says how they ended
 
 
 def text_findings(source: Source) -> list[Finding]:
@@ -186,7 +186,7 @@ def header_findings(names: Sequence[str]) -> list[Finding]:
 
 
 def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding]:
-    """Errors about names that come twice in a file. `line`: its first line; a name that polars made up is not in it."""
+    """Errors about names that come twice in a file, whose first line is `line`. It lacks names that polars made up."""
     there = set(names)
     renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
     pairs = [(first, name) for first, name in renamed if name not in line]
@@ -284,8 +284,8 @@ def censoring_findings(table: Table) -> list[Finding]:
 
 
 def _times_of(table: Table, mark: int, piled: Sequence[bool] | Flags) -> list[str]:
-    """Columns that may hold durations (numbers, 0 or more) whose end `mark` describes. `piled`: for each column, do
-    many rows have its largest value?"""
+    """Columns that may hold durations (numbers, 0 or more) whose end the column `mark` describes. `piled`: per column,
+    whether many rows have its largest value."""
     if not table.n or not 2 <= table.n_levels(mark) <= MOST_ENDS:
         return []
     low, is_event, found = table.summary().low, bool(_EVENT.search(table.names[mark])), list[str]()

@@ -61,7 +61,7 @@ def _repeated(names: Sequence[str], sketches: Sequence[object], content: Callabl
 
 
 def _content(table: Table, i: int) -> bytes:
-    """A key that copies share: values if continuous, codes up to reversal if ordinal, up to relabelling if discrete."""
+    """A key that copies share. Reversed ordinal levels have the same key, and so have relabelled discrete levels."""
     if table.kinds[i] == "continuous":
         return (table.values[:, i] + 0.0).tobytes()
     codes = table.codes(i)

@@ -27,7 +27,7 @@ from anypag.threads import slices
 
 LEAST_ROWS = 20  # in fewer rows no curve is looked for
 ROWS_FOR_CURVES = 1000  # the most rows that are read, evenly spread over the table
-CURVED = 0.04  # the share of the variance left by straight lines that a curve must explain
+CURVED = 0.04  # a curve must explain this share of the variance that straight lines leave
 CHANCE = 0.005  # the probability, over all pairs, of reporting a curve by chance
 STRAIGHT = 0.96  # if straight lines explain more than this share of the variance, no curve is looked for
 MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is looked for
@@ -66,11 +66,11 @@ def distorted_findings(table: Table) -> list[Finding]:
     standard = _standard(values)  # (p, rows)
     squares = np.square(standard)
     excess = np.einsum("ij,ij->i", squares, squares) / len(values) - 3
-    if np.abs(excess).mean() < 1.5 * math.sqrt(24 / len(values)):  # of Gaussian columns 0.8 standard errors
+    if np.abs(excess).mean() < 1.5 * math.sqrt(24 / len(values)):  # 0.8 standard errors if all are Gaussian
         return []
     scores = _of_ranks(len(values))[0, _twice_ranks(values)]
     plain, ranked = (np.atleast_2d(np.corrcoef(rows)) for rows in (standard, scores))
-    kept = ~(np.triu(np.abs(ranked), 1) > ALIKE).any(axis=0)  # other columns order the rows as an earlier one does
+    kept = ~(np.triu(np.abs(ranked), 1) > ALIKE).any(axis=0)  # not columns that order the rows as an earlier one does
     of_plain, of_ranked = (np.linalg.slogdet(found[np.ix_(kept, kept)])[1] for found in (plain, ranked))
     if of_plain - of_ranked < 2 * GAINED * kept.sum():
         return []
@@ -116,7 +116,7 @@ def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, floa
 
 
 def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
-    """(x, y, share): a curve of x explains this share of the variance of y that lines leave. `p`: number of columns."""
+    """(x, y, share) for each curve: x explains this share of y's variance that lines leave. `p`: number of columns."""
     if len(values) < LEAST_ROWS:
         return []
     usable = np.flatnonzero(~mostly_one(values))
@@ -213,7 +213,7 @@ def _of_ranks(n: int) -> Floats:
 def _twice_ranks(values: Floats) -> Counts:
     """(c, n) twice the rank of each value of (n, c): a whole number even for ties, which share the mean of their ranks.
     The bits of values are sorted as whole numbers; their lowest bits are replaced by row numbers. This is three times
-    faster than `argsort`. A column with ties, or with values that differ only there, is ranked by `mean_ranks`.
+    faster than `argsort`. A column with ties, or with values that differ only in these bits, is left to `mean_ranks`.
     """
     n = len(values)
     even, low = np.arange(2, 2 * n + 1, 2), (1 << n.bit_length()) - 1
@@ -254,7 +254,7 @@ def _targets(values: Floats) -> Floats:
 
 
 def _make_orthonormal(parts: Floats) -> None:
-    """Replaces each of (5, c, n) parts by its residual on earlier ones, with mean 0 and length 1; 0 if none is left."""
+    """Replaces each of (5, c, n) parts by its residual on earlier parts, with mean 0 and length 1; 0 if that is 0."""
     for k, part in enumerate(parts):
         part -= part.mean(axis=1)[:, None]
         whole = np.sqrt(_products(part, part))
@@ -270,7 +270,9 @@ def _products(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any
 
 
 def _curve(basis: Floats, target: Floats) -> tuple[float, float]:
-    """Minus the p-value of a curve (-1 if none; `min` finds the least clear one), and its share of what lines leave."""
+    """Minus the p-value of a curve (-1 if there is none), so that `min` finds the least clear curve; and the share that
+    the curve explains of what straight lines leave.
+    """
     squares = np.square(basis @ target)
     line, more = float(squares[:3].sum()), float(squares[3:].sum())
     share = more / max(1.0 - line, _NOTHING)

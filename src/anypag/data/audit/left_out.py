@@ -21,7 +21,7 @@ from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option, Sentence, listed
 
 FEWEST = 0.5  # the least share of rows with a value in a column, and the least share of complete rows
-MANY_GAPS = 0.1  # a column with a larger share of gaps is left out if all rows where it has a value agree in another
+MANY_GAPS = 0.1  # with a larger share of gaps, a column is left out if another column is constant where it has values
 _WHY = {
     "constant": "constant in the rows used",
     "relation": "an exact linear function of others",
@@ -39,8 +39,8 @@ def leaving_out(
     source: Source, missing: Missing, singular: Singular, kept: Iterable[str], read: Callable[..., tuple[Read, Audit]]
 ) -> tuple[Read, list[Finding]]:
     """The result of `read` for the usable columns, and the finding that names the columns left out. `kept`: columns for
-    which the user gave a kind or prior knowledge; they are never left out. `read` takes a source, and `missing` and
-    `singular` (no longer "auto"). It returns its result and an audit, or raises a DataError that holds the audit.
+    which the user gave a kind or prior knowledge; they are never left out. `read` takes a source, `missing` and
+    `singular`, never "auto". It returns its result and an audit, or raises a DataError that holds the audit.
     """
     strict: Singular = "error" if singular == "auto" else singular
     if isinstance(source, Pooled):  # a column must not be left out in some of the data sets only

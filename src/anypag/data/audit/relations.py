@@ -93,8 +93,8 @@ def broken_relation_findings(table: Table) -> list[Finding]:
 
 
 def _broken(values: Floats, drawn: Counts) -> int:
-    """In how many rows the last column is another sum of the others than in the drawn rows. 0 too for columns that are
-    mostly one value, and for two columns that are nearly the same, which the audit names elsewhere.
+    """The number of rows that break the relation between the last column and the others in the drawn rows. Also 0 if a
+    column is mostly one value, and for two columns that are nearly the same, which the audit names elsewhere.
     """
     n, p = values.shape
     values, _ = in_units(values)
@@ -150,7 +150,7 @@ def _relation(moments: Moments, basis: Indices, weights: Floats, left_over: int)
     members = np.append(basis[used], left_over)
     in_order = np.argsort(members)
     alike = np.abs(moments.correlation[np.ix_(members[in_order], members[in_order])]).sum(axis=0)
-    most = np.flatnonzero(alike > alike.max() - _NEGLIGIBLE)[-1]  # the last of equal ones
+    most = np.flatnonzero(alike > alike.max() - _NEGLIGIBLE)[-1]  # of equal columns the last
     in_order = np.append(np.delete(in_order, most), in_order[most])
     members, coefficients = members[in_order], np.append(weights[used], -1.0)[in_order]
     names = tuple(moments.names[i] for i in members)
@@ -193,7 +193,7 @@ def indicator_findings(table: Table) -> list[Finding]:
 
 def _groups(expected: Floats) -> list[list[int]]:
     """Groups of columns where no row has two 1s, which chance does not explain. A group grows from the clearest pair; a
-    column is in at most one group. `expected`: per pair, how many rows would have two 1s by chance; −inf if a row has.
+    column is in at most one group. `expected`: per pair, how many rows would have two 1s by chance; −inf if one does.
     """
     p = len(expected)
     enough, to_join = math.log(max(p * (p - 1) / 2, 1.0) / CHANCE), math.log(max(p, 1) / CHANCE_OF_JOINING)

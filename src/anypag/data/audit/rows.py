@@ -47,7 +47,7 @@ def infinity_findings(names: Sequence[str], counts: npt.NDArray[np.integer[Any]]
 
 
 def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, costly: str) -> list[Finding]:
-    """An error about missing values, or a warning about the cost of `missing`. `costly`: from `costly_columns`."""
+    """An error about missing values, or a warning that says what `missing` does. `costly`: from `costly_columns`."""
     gaps = {name: count for name, count in zip(names, summary.missing.tolist(), strict=True) if count}
     if not gaps:
         return []
@@ -68,10 +68,10 @@ def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, c
 
 
 def costly_columns(names: Sequence[str], gaps: Flags) -> str:
-    """A clause on the columns whose gaps cost the most complete rows, and on how many rows remain without them."""
+    """A clause on the columns whose gaps cost the most complete rows: how many rows remain if these are dropped."""
     out = costliest(gaps, ENOUGH_COMPLETE)[:MOST_COSTLY]
     whole = int((~np.delete(gaps, out, axis=1).any(axis=1)).sum())
-    return f"; without {listed([names[k] for k in out])} {whole:,} remain" if out and len(out) < len(names) - 1 else ""
+    return f"; {whole:,} remain without {listed([names[k] for k in out])}" if out and len(out) < len(names) - 1 else ""
 
 
 def costliest(gaps: Flags, share: float) -> list[int]:

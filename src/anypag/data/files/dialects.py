@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from anypag.errors import DataError, Option
 
-MOST_UNPACKED = 500_000_000  # the most bytes of a gzip file once unpacked, since all are held in memory
+MOST_UNPACKED = 500_000_000  # the most bytes of an unpacked gzip file; all are held in memory
 _GLANCE = 1_000_000  # bytes read to recognise the dialect
 _LINES = 50  # lines in which separators are counted
 _GZIP = b"\x1f\x8b"
@@ -62,7 +62,7 @@ def dialect(path: Path, ending: str, encoding: str | None = None) -> Dialect:
     fitting = [mark for mark, found in counts.items() if len(found) == 1 and 0 not in found]
     separator = fitting[0] if fitting else usual
     if ";" in fitting and all(_DECIMAL.fullmatch(value.strip()) for line in bare for value in line.split(";")):
-        separator = ";"  # lines may have equal numbers of commas too, but as decimal signs
+        separator = ";"  # even if all lines have equally many commas: these are decimal signs
     return Dialect(separator, separator == ";" and _has_decimal_commas(path, lines[1:]), line_end)
 
 

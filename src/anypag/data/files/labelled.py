@@ -45,7 +45,7 @@ def labelled_findings(path: Path) -> list[Finding]:
 
 
 def _labels(frame: polars.DataFrame, about: Any) -> Labels:
-    """{column: {code: label}} for columns of numbers with labels, codes ascending; without the codes for gaps."""
+    """{column: {code: label}} for columns of numbers with labels, codes ascending. Codes for gaps are left out."""
     found = {}
     for name, labels in about.variable_value_labels.items():
         pairs = sorted((float(code), text) for code, text in labels.items() if isinstance(code, Real))

@@ -41,11 +41,11 @@ def read_table(
             .sav or .zsav.
         names: which columns to use, in this order; all if left out.
         kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred.
-        encoding: of a text file that is not UTF-8: "latin-1", "cp1252", ...
+        encoding: the encoding of a text file that is not UTF-8: "latin-1", "cp1252", ...
         gaps: the words that mean a missing value; a number (-999) matches in any spelling. Default in text files:
             `MISSING_WORDS`.
         header: False if a text file begins with data: its columns are then X0, X1, ...
-        sheet: of an .xlsx file; the first if left out.
+        sheet: the name of the sheet of an .xlsx file; the first sheet if left out.
 
     Raises:
         DataError: the file cannot be read with these options; the message says what to do.

@@ -1,8 +1,7 @@
 """Tables in files (CSV, TSV, Parquet, Arrow IPC, Excel, Stata, SPSS), recognised by the ending of the name.
 
 A path names one file; `*` and `~` are not expanded. The column types of a text file are inferred from its first rows,
-or from all rows if the first ones do not decide. A line without any value is not a row, because spreadsheets leave
-such lines behind.
+or from all rows if the first ones do not decide. A line without values, such as spreadsheets leave behind, is no row.
 
 polars reads files in threads. A forked child process does not have these threads, and its reads would wait for ever. So
 a child checks once, with a timeout, whether the threads answer.
@@ -46,7 +45,7 @@ class Reading(NamedTuple):
 
 
 AS_USUAL = Reading()
-_FIRST_ROWS = 10_000  # how many first rows column types are inferred from
+_FIRST_ROWS = 10_000  # the types of columns are inferred from this many first rows
 _LONGEST_REASON = 300  # the most characters of a polars error that a message quotes
 SECONDS_TO_ANSWER = 5.0  # if the threads of polars take longer for a small task, they count as lost
 _process = os.getpid()  # the process where the threads of polars are known to answer
@@ -73,13 +72,13 @@ def made_from_file(path: Path, make: Callable[[polars.LazyFrame], FromFile], rea
 
 
 def read_file(path: Path, reading: Reading = AS_USUAL) -> polars.DataFrame:
-    """The whole file; raises as `made_from_file`."""
+    """The whole file. DataError in the same cases as `made_from_file`."""
     frame = made_from_file(path, lambda frame: frame.collect(), reading)
     return _with_words(path, reading, frame).filter(is_row(path))
 
 
 def _with_words(path: Path, reading: Reading, frame: polars.DataFrame) -> polars.DataFrame:
-    """The frame. In text columns, words that mean a gap only among numbers (`AMONG_NUMBERS`) are words again."""
+    """The frame with words that mean a gap only among numbers (`AMONG_NUMBERS`) put back into columns of text."""
     columns = [name for name, kind in frame.schema.items() if kind == polars.String and frame[name].null_count()]
     if ending_of(path) not in TEXT_ENDINGS or not columns:
         return frame

@@ -36,7 +36,7 @@ MOST_NUMBERS = 100_000_000
 
 @dataclass(frozen=True, eq=False)
 class CountedTable(ThroughRows):
-    """A table whose rows have counts: (m,) how many rows each row stands for, 1 or more.
+    """A table whose rows have `counts` (m,): how many rows each of them stands for, 1 or more.
 
     >>> table = counted({"smokes": [0, 0, 1, 1], "coughs": [0, 1, 0, 1], "n": [30, 10, 15, 25]}, "n")
     >>> table.n, table.kinds
@@ -75,7 +75,7 @@ class CountedTable(ThroughRows):
 
     @property
     def lacks(self) -> Mapping[Lacked, str]:
-        """What the table lacks once its rows are repeated; also the rows, if they are too many to check one by one."""
+        """What the table lacks after its rows are repeated, and the rows if they are too many to check one by one."""
         if self._is_plain or self.n * len(self.names) <= MOST_LOOKED_AT:
             return self._rows_lack
         return {**self._rows_lack, "rows": f"the counts stand for {self.n:,} rows, too many to check one by one"}

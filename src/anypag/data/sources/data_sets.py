@@ -1,4 +1,4 @@
-"""`DataSets`: the data sets that a search used; it recognises their rows when they are given again."""
+"""`DataSets`: the data sets that a search used. It recognises the rows of a set that a user gives again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DataSets(NamedTuple):
 
     @classmethod
     def of(cls, data: object, columns: Sequence[str]) -> Self | None:
-        """The data sets of pooled data, in the columns of a graph; None for other data."""
+        """The data sets of pooled data, with checksums over the columns of a graph; None for other data."""
         if not isinstance(data, Pooled):
             return None
         of_each = [data.of_set == k for k in range(len(data.sets))]
@@ -76,7 +76,7 @@ class DataSets(NamedTuple):
         return self._observed(table, *([] if found == self.prints[0] else [OTHER_ROWS]))
 
     def _observed(self, table: Table, *told: str) -> Pooled:
-        """A pool of one data set: the table as the observed one. `told`: notes for the user."""
+        """A pool of one data set: the table is taken for the observed set. `told`: notes for the user."""
         none, n = (None,) * len(self.design), len(self.design)
         design, of_set = Table(tuple(self.design), np.zeros((1, n)), none, none), np.zeros(table.n, np.int64)
         made = beside(table, design, of_set)

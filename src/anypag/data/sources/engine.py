@@ -242,7 +242,7 @@ class GroupedCounts:
         return cls(source, tuple(levels))
 
     def part(self, columns: ColumnNumbers, make: Callable[[CountedTable], Piece]) -> Piece:
-        """The value of `make` for the counts of some columns, cached until newer ones need the memory."""
+        """The value of `make` for the counts of some columns, cached until newer values need the memory."""
         if columns not in self._kept:
             table = self._counted(columns)
             while self._kept and table.table.values.size + sum(size for size, _ in self._kept.values()) > MOST_GROUPED:
@@ -271,7 +271,7 @@ def unions_of(
     sets: Iterable[ColumnNumbers], levels: Sequence[int], there: Sequence[ColumnNumbers] = ()
 ) -> dict[ColumnNumbers, ColumnNumbers]:
     """For each set of columns a union that contains it: one of `there`, or a new one. A new union of several sets has
-    at most `MOST_CELLS` combinations of levels. A union that already contains the set is taken first.
+    at most `MOST_CELLS` combinations of levels. If a union contains the set already, that union is taken.
     """
     made: list[set[int]] = [set(union) for union in there]
     n_there, place = len(made), {}

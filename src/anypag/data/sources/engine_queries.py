@@ -49,8 +49,8 @@ class Centres(NamedTuple):
 
 
 def _number(name: str) -> Any:
-    """A column of numbers as float64. The condition works around a bug of DuckDB (its issue 25521): DuckDB trusts the
-    statistics of a Parquet file that a column has no NaN, but they do not cover NaN. A conditional column has none.
+    """A column of numbers as float64. The condition works around a bug of DuckDB (its issue 25521): DuckDB concludes
+    from a Parquet file's statistics, which ignore NaN, that a column has none. A conditional column has no statistics.
     """
     return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.Float64)).alias(name)
 

@@ -118,7 +118,7 @@ class FileTable(ThroughRows):
         return replace(self, is_complete=True)
 
     def summary(self) -> Summary:
-        """Gaps, infinite values and extremes; 0, 0 and NaN for text columns."""
+        """Gaps, infinite values and extremes. For text columns these are 0, 0 and NaN."""
         whole = self._summary
         return whole._replace(n=whole.n_complete, missing=np.zeros_like(whole.missing)) if self.is_complete else whole
 
@@ -208,9 +208,7 @@ class FileTable(ThroughRows):
 
 
 class _Totals:
-    """The results of a pass so far: counts and extremes over all rows; extremes and sums over rows whose values are all
-    finite.
-    """
+    """The results of a pass so far: counts and extremes over all rows; extremes and sums over rows of finite values."""
 
     def __init__(self, names: Sequence[str]) -> None:
         p = len(names)

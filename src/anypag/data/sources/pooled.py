@@ -26,8 +26,8 @@ MOST_SETS = 50  # the most values of a column that tells data sets apart
 @dataclass(frozen=True, eq=False)
 class Pooled(Table):
     """The rows of several data sets, with their contexts: the result of `pooled`, which explains `assumptions` and
-    `contexts_test`. `contexts`: the names of the added columns. `targets`: the known targets of each. `sets`: the names
-    of the data sets, the observed one first. `of_set`: (n,) the place in `sets` of each row's set. `learn` and
+    `contexts_test`. `contexts`: the names of the added columns. `targets`: each context's known targets. `sets`: the
+    names of the data sets, the observed one first. `of_set`: (n,) the place in `sets` of each row's set. `learn` and
     `bootstrap` add contexts and targets to the user's `anypag.Knowledge`.
     """
 
@@ -114,8 +114,8 @@ def pooled(
         contexts: the columns that say which data set a row is from: "indicator" (for each set but the observed one, a
             column of zeros and ones), "one" (a single discrete column, `context`), or a table of the columns' values
             with a row for each set.
-        assumptions: of Joint Causal Inference: "1" (no variable is a cause of a context), "12" (and no hidden cause
-            acts on a context and a variable), "123" (and contexts depend on each other by the design alone).
+        assumptions: those of Joint Causal Inference: "1" (no variable is a cause of a context), "12" (and no hidden
+            cause acts on a context and a variable), "123" (and contexts depend on each other by the design alone).
         targets: the known direct targets of contexts: {"drug": ["pkc"]}. The search finds other targets.
         contexts_test: the rows that answer whether a context acts on a variable: "all", or "pairwise" (each set against
             the observed one), which is better if sets differ a lot in size.
@@ -259,7 +259,7 @@ def beside(system: Table, design: Table, of_set: Counts) -> Table:
 
 
 def comparable(table: Pooled, *contexts: str) -> Flags:
-    """(n,) the rows with the observed values of other contexts; all rows if one of `contexts` is constant in those."""
+    """(n,) rows with the observed set's values of other contexts; all rows if one of `contexts` is constant there."""
     others = [table.names.index(name) for name in table.contexts if name not in contexts]
     first = table.values[np.argmax(table.of_set == 0), others]
     alike = (table.values[:, others] == first).all(axis=1)
@@ -308,7 +308,7 @@ def untold(design: Table) -> list[Finding]:
     places = range(len(design.names))
     others = [[other for other in places if other != k] for k in places]
     told = [design.names[k] for k in places if is_determined(design.values, k, others[k])]
-    message = f"Contexts that others determine: {listed(told)}. Which context acts on a variable cannot be told."
+    message = f"Contexts determined by others: {listed(told)}. Which context acts on a variable cannot be told."
     return [warning("contexts", told, message, "Vary them separately, or leave one of them out.")] if told else []
 
 

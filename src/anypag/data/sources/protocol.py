@@ -25,8 +25,8 @@ Lacked = Literal["rows", "order", "values"]
 
 class Needs(NamedTuple):
     """What a test, an algorithm and the user's choices require of a table; the audit reports violations. `takes`: the
-    kind for which the test takes every column; "any" if it uses each column's own kind. `max_r`: the size of the
-    largest condition set; None: all columns but two. `score`: whether the method scores graphs too. `sees_curves`:
+    kind that the test gives to every column; "any" if it uses each column's own kind. `max_r`: the size of the largest
+    condition set; None for all columns but x and y. `score`: whether the method scores graphs too. `sees_curves`:
     whether the test sees more than straight lines. `weighs`: whether the test can weight rows.
     """
 
@@ -41,8 +41,8 @@ class Needs(NamedTuple):
 
 class Summary(NamedTuple):
     """`n`: the number of rows. `n_complete`: how many have no gap. For each column: how many values are `missing`, how
-    many are `infinite`, the least (`low`) and the largest (`high`). These two are NaN without values; for text they are
-    NaN or extremes of the codes.
+    many are `infinite`, the least (`low`) and the largest (`high`). These two are NaN for a column without values. For
+    text they are NaN, or the extremes of the codes.
     """
 
     n: int
@@ -69,7 +69,7 @@ class Levels(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Moments where indicators of all levels but one replace each discrete column. Column i begins at start[i]."""
+    """Moments in which indicators of all levels but one replace a discrete column. `start`: where columns begin."""
 
     moments: Moments
     start: Counts
