@@ -3,8 +3,8 @@
 Orientation first sets the marks that statements give, then runs all rules. No known set of rules finds everything that
 knowledge implies. The exact closure uses the definition: a circle stays only if one MAG of the class that agrees with
 all statements has a tail there, and another has an arrowhead. To find a member, the search sets a mark, applies the
-rules, and fills in the other circles. If the result is no such member, it sets a mark at one of these circles. A member
-has a tail or an arrowhead in place of every circle, so each found member shows one possible mark at every circle.
+rules, and fills in the other circles. If the result is no such member, the search sets one more mark. A member has a
+tail or an arrowhead in place of every circle, so each found member shows one possible mark at every circle.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class Facts:
         return bool(((rank[:, None] > rank[None, :]) == self.not_causes).all())
 
     def seeds(self, marks: Marks, *, final: bool = False) -> Marks:
-        """The marks that the facts give to the edges of a graph; circles at all other ends. With `final` no edge a–b is
+        """The marks that the facts give to the edges of a graph; circles at all other ends. `final`: no edge a–b is
         superfluous. Then, without selection, a is a cause of b if b is no cause of a and no hidden cause acts on both.
         """
         seeds = (marks != Mark.NONE).astype(np.uint8)

@@ -99,7 +99,7 @@ class Knowledge:
 
     @property
     def spoken_of(self) -> tuple[str, ...]:
-        """The variables that statements other than the tiers name."""
+        """The variables that are named by statements other than tiers."""
         return tuple(name for statement in self.statements for name in names_in(statement))
 
     @property
