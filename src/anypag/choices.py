@@ -161,12 +161,13 @@ _ABOUT_METHODS = (
 )
 _ABOUT_EFFORT = "How long to search by score (auto, bayes, boss, gfci): 1 is fast, 5 is thorough; time grows with it."
 _ABOUT_TESTS = (
-    "fisherz (continuous columns, straight lines), additive (any columns, curves too), permutation, gsq or chisq "
-    "(discrete), mixed, kci or gcm (any columns, slow), or auto: one that fits the columns."
+    "fisherz (continuous columns, straight lines), mixed (any columns, straight lines), additive (any columns, curves "
+    "too), permutation, gsq or chisq (discrete), kci or gcm (any columns, slow), or auto: one that fits the columns."
 )
 _ABOUT_MAX_SETS = (
     "If an edge has more than N condition sets (1,000 by default), icd tests only sets of variables that, by the "
-    "marks, may cause either end or selection. For fast tests and sets of one or two variables the limit is 100 N."
+    "marks, may cause one of its ends or selection. For sets of up to two variables the limit is 100 N, unless the "
+    "test takes one question at a time."
 )
 _ABOUT_SEPSETS = "The separating set kept for a pair: the first one found, or the one of largest p-value (largest-p)."
 _ABOUT_DSEP = (
@@ -189,7 +190,8 @@ _ABOUT_SINGULAR = (
     "or keep."
 )
 _ABOUT_TRANSFORM = (
-    "Continuous columns as they are (none), or normal-scores of their ranks: tests then see any monotone relation."
+    "Continuous columns as they are (none), or the normal scores of their ranks (normal-scores), so that tests see any "
+    "monotone relation."
 )
 _ABOUT_DEVICE = (
     "Where fisherz computes: cpu, cuda (a graphics card, extra 'gpu') or auto (a card if there is one, else the CPU)."

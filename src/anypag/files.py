@@ -86,8 +86,8 @@ def _beginning(path: Path) -> str:
 
 
 def lock(file: IO[bytes]) -> bool | None:
-    """Lock an open file. Return True; False if it is locked already, None if the system has no locks. The lock
-    belongs to this file object: closing another file object of the same file does not release it.
+    """Lock an open file. Return True on success, False if the file is locked already, None if the system has no locks.
+    The lock belongs to this file object: closing another file object of the same file does not release it.
     """
     if fcntl is None:
         return None

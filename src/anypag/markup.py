@@ -1,4 +1,4 @@
-"""HTML for notebooks with escaped texts, objects converted for JSON, and the formats of shares and durations."""
+"""HTML for notebooks (all texts are escaped), objects converted for JSON, and shares and durations as text."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class _SingleBlas:
         self.begin()
 
     def begin(self) -> None:
-        """Start with no thread in the context. If the process was forked in it, restore the numbers of BLAS threads."""
+        """Start with no thread in the context. If a fork occurred inside the context, restore BLAS's thread numbers."""
         _limit(self._before)
         self._lock, self._n_inside, self._before = Lock(), 0, ()
 
@@ -130,7 +130,7 @@ def map_in_threads(
 
 
 class InCaller:
-    """A callback. In the thread that made it, it calls `look`. In others, it raises CancelledError after `end()`."""
+    """A callback. In the thread that made it, it calls `look`; in others, it raises CancelledError after `end`."""
 
     def __init__(self, look: Callable[..., None]) -> None:
         self._look, self._caller, self._is_over = look, get_ident(), Event()
