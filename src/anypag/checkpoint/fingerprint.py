@@ -82,7 +82,7 @@ def _data_hash(data: Any, problem: Problem) -> str:
 
 
 def differences(then: object, now: Fingerprint) -> list[str]:
-    """One clause for each fact in which two runs differ; of facts kept as hashes it says only that they differ."""
+    """One clause for each fact in which two runs differ. If the fact is a hash, the clause says no more than that."""
     if not isinstance(then, dict):
         return ["no run is recorded in it"]
     pairs = {name: (then.get(name), now.get(name)) for name in {**now, **then}}

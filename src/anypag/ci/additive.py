@@ -6,17 +6,17 @@ to (-1, 1); s² and s³; then polynomials of degree 4 and 5. The model of s(x) h
 member of z (seven from 2,500 rows on), and the products of every two members if there are at least 20 rows for each
 product. An F test asks whether the first three functions of y improve this model; a second one swaps x and y. The two
 p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). Of x only s(x) is predicted: a test that
-predicts other functions too would reject even where everything is linear, because the mean of x² given z contains
-products of members of z, which no sum of functions of single members equals.
+predicts other functions too would reject even if everything is linear, because the mean of x² given z contains products
+of members of z. Such a product is no sum of functions of single members.
 
 A discrete column is represented by one column of zeros and ones for each level. If x is discrete, all its levels are
 predicted at once (Wilks' lambda with Rao's F), and of a continuous y at most two functions are tested. A sum of
 functions fits the probability of a level badly near 0 and 1. This does not raise the error rate if, given z, the means
 of the tested functions of y are sums of functions of single members of z.
 
-Where columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, so that R² has
-its variance under permutations of the rows, computed as if z were empty (`ci.data_test`). If this variance is at most
-1 % larger than for normal columns, F is not changed.
+If columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, as many as give R²
+the variance that it has under permutations of the rows, computed as if z were empty (`ci.data_test`). If this variance
+is at most 1 % larger than for normal columns, F is not changed.
 
 Under independence p is nearly uniform if the model can express the means of s(x) and s(y) given z, and the spread
 around these means is constant. If the residuals are also normal, each of the two p-values is exactly uniform. The test
@@ -202,7 +202,7 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeadProducts:
-    """The products of every two variables' heads: s of a continuous variable, all level columns of a discrete one."""
+    """The products of the heads of every two variables. The head is s; discrete variables have all level columns."""
 
     count: int
     heads: Counts  # (p,) the number of heads of each variable

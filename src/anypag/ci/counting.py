@@ -53,7 +53,7 @@ class CountTest(StatisticTest):
     _family: ClassVar[int]  # the statistic's code in the kernels
 
     distinct: npt.NDArray[np.int32]
-    """(p, m) the level (0, 1, ...) of each column in each stored row; -1: a gap. Columns are in the order of names."""
+    """(p, m) the level (0, 1, ...) of each column in each stored row; -1 for a gap. Columns are in order of names."""
     weights: Counts  # (m,) the count of each stored row: 1, unless rows are resampled, counted or weighted
     has_gaps: bool  # do columns have gaps? Then each test leaves out the rows with gaps in its own columns
     n_distinct: int  # how many rows are counted for an answer: the stored rows, or the distinct ones of a long table
@@ -158,7 +158,7 @@ class CountTest(StatisticTest):
         return statistics, follows, rows
 
     def _counted(self, queries: Queries) -> Answers:
-        """The answers to arranged queries: jointly if a table of all level combinations is small, else one by one."""
+        """The answers to arranged queries: from joint tables if all level combinations fit, else query by query."""
         joint = self._is_joint(queries)
         if len(queries) and joint.all():
             return self._count_jointly(queries)

@@ -255,7 +255,9 @@ class FisherZ(DataTest):
         return np.array(np.broadcast_to(self._answers(queries)[2], len(queries)))
 
     def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts, Floats]:
-        """|rho|, members left out, rows used (one number without gaps and weights), products of excesses of x and y."""
+        """`strengths`: |rho|. `left_out`: how many members of z were left out. `rows`: how many rows were used (one
+        number if there are neither gaps nor weights). `excess`: the excess of x times that of y.
+        """
         from anypag._kernels.gaussian import partial_correlations
 
         queries = self.arranged(queries)

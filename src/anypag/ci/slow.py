@@ -176,7 +176,7 @@ def _hsic(x: Floats, y: Floats) -> float:
 
 
 def _left_over(x: Floats, y: Floats, inflation: float) -> float:
-    """The p-value of two kernels with z regressed out; products of their eigenvectors give the null distribution."""
+    """The p-value for two kernels after regression on z; products of their eigenvectors give the null distribution."""
     products = (_directions(x)[:, :, None] * _directions(y)[:, None, :]).reshape(len(x), -1)
     gram = products @ products.T if products.shape[1] > len(x) else products.T @ products
     return _gamma_tail(float(np.sum(x * y)) / inflation, float(np.trace(gram)), float(2.0 * np.sum(gram * gram)))
@@ -261,9 +261,9 @@ class GCM(SlowTest):
 
 
 def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
-    """The residuals of `parts` after regression on cubic splines (powers if values are few) and products of two columns
-    of z; and the ratio of the variance of the sum of products of residuals to its estimate from the rows. A regression
-    on k columns lowers this variance by the share k/n, and the estimate by about 2k/n.
+    """The residuals of `parts` after regression on z (on cubic splines or powers of columns, and on products of two
+    columns); and the inflation: the variance of the sum of products of residuals, divided by its estimate from the
+    rows. A regression on k columns lowers this variance by the share k/n, and the estimate by about 2k/n.
     """
     n, k = z.shape
     pairs = list(combinations(range(k), 2))
@@ -276,7 +276,7 @@ def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats
 
 
 def _spline(column: Floats, most: int) -> Floats:
-    """(n, k) cubic B-splines, knots at quantiles, k at most `most` and 8; powers if values are few or `most` < 3."""
+    """(n, k) cubic B-splines with knots at quantiles, k ≤ min(`most`, 8). Powers if values are few or `most` < 3."""
     from scipy.interpolate import BSpline
 
     n_inner = min(most, 8) - 3

@@ -131,7 +131,7 @@ def _score_or_reason(of_tests: Sequence[str], choices: Choices, test: CITest) ->
 
 
 def _posterior_takes(score: Score, test: CITest) -> tuple[float, str]:
-    """About how many seconds rows or levels cost the posterior, and a clause about the column that costs most."""
+    """About how many seconds the posterior takes for rows or levels, and a clause about the column that costs most."""
     n, widths, rows = len(score.names), score.widths, rows_behind(test) or 0
     if not score.hidden:
         return n**2 * (getattr(innermost(test), "n_distinct", rows) * SECONDS_A_CELL + rows * SECONDS_A_ROW), ""

@@ -1,7 +1,7 @@
 """The order of nodes, decided by the data: nodes that depend most on all others come first.
 
-The test measures how strongly two variables depend on each other. If it has no such measure, the p-values of all pairs
-given the empty set replace it; the first iteration reuses them. If r0 > 0 forbids the empty set, names decide.
+The test measures how strongly two variables depend on each other. Without such a measure, the p-values of all pairs
+given the empty set are used, and iteration 0 reuses these p-values. If r0 > 0 forbids the empty set, names decide.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def order_nodes(problem: Problem, tick: Tick) -> Problem:
 
 
 def strength_in(problem: Problem, order: Indices) -> Strength | None:
-    """The strengths of dependence of nodes in this order, if the test has them all in memory; else None."""
+    """The strengths of dependence of nodes in this order; None if the test does not hold all of them in memory."""
     dense: Passes | None = getattr(problem.bound_test, "passes", None)
     return None if dense is None else Strength(dense.correlation, order)
 

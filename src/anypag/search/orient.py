@@ -21,7 +21,7 @@ LEAST_PAIRS, MOST_PAIRS = 500_000, 100_000_000
 
 
 class SepsetColliders:
-    """Colliders from separating sets; the nodes in `given` are in every set too (`Problem.always_given`)."""
+    """Colliders from separating sets. Nodes that are True in `given` belong to every set (`Problem.always_given`)."""
 
     def __init__(self, sepsets: Sepsets, threads: int = 1, given: Flags | None = None) -> None:
         self._sepsets, self._threads = sepsets, threads

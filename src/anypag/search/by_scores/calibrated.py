@@ -21,7 +21,8 @@ from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
-"""Counts: an edge's probability if all graphs have it, if none has, if none has and its nodes share a neighbour."""
+"""Counts: the probability of an edge that all graphs have; that none has; that none has but whose nodes share a
+neighbour in the answer."""
 MANY = 50  # counts: for n > MANY variables `LEAST` is multiplied by MANY / n, because most pairs are far apart
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
@@ -30,7 +31,7 @@ and at all temperatures, plus the last number if its nodes share a neighbour in 
 FINEST = 200  # shares stay half a graph away from 0 and 1, as if this many graphs had been sampled
 NO_EDGE = NUMBERS[""]
 
-KEPT = 0.842  # counts, given an edge: the weight of mark shares at temperature 1; `USUAL` has weight 1 - KEPT
+KEPT = 0.842  # counts: marks of an edge are weighted KEPT · (shares at temperature 1) + (1 - KEPT) · `USUAL`
 USUAL = {"o-o": 0.24, "o->": 0.10, "<-o": 0.10, "-->": 0.26, "<--": 0.26, "<->": 0.04}
 """Counts: how edges of true graphs are usually marked."""
 
@@ -112,7 +113,7 @@ def _weighed(every: Floats, facts: Facts | None, n: int) -> Floats:
 
 
 def _summed(found: Floats) -> Floats:
-    """(p,) the sums of columns, smallest numbers first: the same to the bit whichever end of a pair comes first."""
+    """(p,) the sums of columns, the same to the bit whichever end of a pair comes first (small numbers added first)."""
     return np.asarray(np.sort(found, axis=0).sum(axis=0))
 
 

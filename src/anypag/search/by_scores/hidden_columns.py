@@ -135,11 +135,11 @@ def _proposals(dag: LatentDAG, discrete: DiscreteScore, facts: Facts) -> Iterato
 
 
 def away_from(nodes: Flags, dag: LatentDAG) -> LatentDAG:
-    """An equivalent DAG: edges that lead towards `nodes` are reversed one by one, until none of them can be.
+    """An equivalent DAG, with as many edges as possible reversed that lead towards `nodes`, one after the other.
 
     An edge into a child of a new hidden cause makes this child a collider. Often the data do not tell how the edge
     points; if the best DAG has it the wrong way, the right hidden cause scores badly. An edge a --> b can be reversed
-    if b has no parents but a and the parents of a (Chickering 1995).
+    if the other parents of b are exactly the parents of a (Chickering 1995).
     """
     causes, steps = dag.causes, _steps_from(nodes, dag.parents | dag.parents.T)
     towards = np.argwhere(dag.parents & (steps[:, None] > steps))
@@ -299,7 +299,7 @@ def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
 
 
 def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs in which two causes that share children are merged into one, the last; and old indices of the others."""
+    """Graphs with two causes that share children merged into one, the last cause, and old indices of the others."""
     for a, b in combinations(range(len(dag.n_levels)), 2):
         if (dag.children[a] & dag.children[b]).any():
             others = [h for h in range(len(dag.n_levels)) if h not in (a, b)]

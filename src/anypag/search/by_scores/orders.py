@@ -3,8 +3,8 @@
 In a sweep every variable in turn moves to where the order scores best. Sweeps end when no variable moves. The orders
 to start from are fixed: the order in which the search numbers the nodes (strongest dependence first), its reverse, and
 shuffles of it by a fixed seed. So the same data give the same DAGs. When these starts have settled, more orders follow.
-Each begins at the best one so far, with a few edges of its DAG reversed (`turned`). All orders respect the tiers, if
-there are any.
+Each begins as the best order so far, changed to reverse a few edges of its DAG (`turned`). All orders respect the
+tiers, if there are any.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TURNED = 3  # how many edges are reversed (`docs/decisions.md`)
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """Orders (k, n) that are being improved, each with tiers ascending. No sweep changes a settled order."""
+    """Orders (k, n) that are being improved. Tiers ascend along each order. No sweep changes a settled order."""
 
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
     settled: Flags = stored(Array("bool", (None,)))
@@ -65,7 +65,7 @@ def first_orders(n: int, starts: int, *, tier: npt.ArrayLike | None = None) -> O
 
 
 def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders after a sweep of the first that has not settled. `look` is called often, and may raise."""
+    """The orders after a sweep of the first order that has not settled. `look` is called often, and may raise."""
     at = int(np.argmin(orders.settled))
     order, settled = orders.order.copy(), orders.settled.copy()
     made = score.made_ahead.get(_key(order[at], orders.tier))
@@ -105,7 +105,7 @@ def _key(order: Order, tier: Order) -> bytes:
 
 
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders with a new row `at`: the best earlier row, after random edges of its DAG (seed `at`) are reversed."""
+    """The orders with a new row `at`: the best earlier row, changed to reverse random edges of its DAG (seed `at`)."""
     dags = [_dag_of(row, score, look) for row in orders.order[:at]]
     best = max(range(at), key=lambda k: (round(dags[k].score, 6), -k))
     edges = np.argwhere(dags[best].parents == 1)

@@ -44,8 +44,8 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
-    """(p, p) by how many standard errors two columns differ from drawn tables, in mutual information or in correlation;
-    the larger number counts.
+    """(p, p) how many standard errors lie between the statistics of two columns in the data and in drawn tables: the
+    larger number of mutual information and correlation.
     """
     levels = levels[:, :: _step(levels.shape[1])]
     tables = [_drawn_levels(levels, parents, rng) for rng in _generators(levels.T)]
@@ -55,11 +55,11 @@ def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
     seen, *others = (x.T @ x / len(x) for x in (_standard(table.T.astype(float)) for table in (levels, *tables)))
     off = np.abs(_information(levels) - middle) / np.sqrt(variance * (1 + 1 / TABLES))
     slope = np.abs(seen - np.mean(others, axis=0)) * np.sqrt(levels.shape[1] / (1 + 1 / TABLES))
-    return np.asarray(np.maximum(off, slope))  # between ordered levels a correlation shows smaller differences
+    return np.asarray(np.maximum(off, slope))  # if levels are ordered, a correlation detects smaller differences
 
 
 def _drawn_levels(levels: LevelRows, parents: Flags, rng: np.random.Generator) -> LevelRows:
-    """A table drawn from the DAG. A cell is copied from a random row with its parent levels, else from any row."""
+    """A table drawn from the DAG. A cell is copied from a random row with equal parent levels, or from any row."""
     drawn = np.empty_like(levels)
     for v in _causes_first(parents):
         given = parents[:, v]
@@ -99,9 +99,9 @@ def _sum_of_logs(codes: LevelRows) -> float:
 def off_in_columns(
     values: Floats, is_discrete: Flags, parents: Flags, fixed: Flags | None = None, *, functions: bool = False
 ) -> Floats:
-    """(p, p) by how many standard errors two columns differ from drawn tables, in the correlation that differs most (of
-    columns, squares or third powers). With `functions`, effects of continuous columns are curves over normal scores,
-    not straight lines. Columns that are `fixed` by design are not drawn.
+    """(p, p) how many standard errors lie between the correlations of two columns in the data and in drawn tables: the
+    largest number for columns, squares and third powers. With `functions`, effects of continuous columns are curves
+    over normal scores, not straight lines. Columns that are `fixed` by design are not drawn.
     """
     values = in_units(values[:: _step(len(values))])[0]
     fixed = np.zeros_like(is_discrete) if fixed is None else fixed
@@ -121,7 +121,7 @@ def off_in_columns(
 
 
 def _drawn_columns(values: Floats, sizes: Counts, parents: Flags, fixed: Flags, functions: bool) -> list[Floats]:
-    """Drawn tables: numbers are predictions plus random residuals, levels those of rows with similar predictions."""
+    """Drawn tables. Numbers are predictions plus random residuals; levels come from rows with similar predictions."""
     n, generators = len(values), list(_generators(values))
     tables = [values.copy() for _ in generators]
     for v in (v for v in _causes_first(parents) if not fixed[v]):
@@ -162,8 +162,9 @@ def _indicators(column: Floats, size: int) -> Floats:
 
 
 def _moments(values: Floats, sizes: Counts) -> tuple[Floats, Floats]:
-    """(4, c, c) correlations of columns with columns, squares and third powers, and of squares with squares; and the
-    variance over rows of the products that they average. A column of levels counts as the indicators of its levels.
+    """Two (4, c, c) arrays: correlations (of columns with columns, with squares and with third powers; of squares with
+    squares), and the variance over rows of the products whose means they are. A column of levels counts as the
+    indicators of its levels.
     """
     sized = zip(values.T, sizes, strict=True)
     parts = [_indicators(column, size) if size else column[:, None] for column, size in sized]
