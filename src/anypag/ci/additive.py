@@ -24,9 +24,9 @@ sees changes of one column's mean with the other column, given z; it does not se
 `docs/tests.md` has its error rates and power, failures included.
 
 Because only ranks enter, any increasing or decreasing transform of a continuous column leaves all answers the same to
-the bit. Degenerate cases follow the rules of Fisher's z: a function that the functions before it determine is left out;
-p = 1 if no function of x or of y is left, or if there are too few rows. All members of z together have at most a
-quarter as many functions as there are rows; each keeps at least its normal scores.
+the bit. Degenerate cases follow the rules of Fisher's z: a function is left out if those before it determine it; p = 1
+if no function of x or of y is left, or if there are too few rows. All members of z together have at most a quarter as
+many functions as there are rows; each keeps at least its normal scores.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Basis(NamedTuple):
     start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
     is_discrete: Flags
     pair_start: Counts  # (p, p) where the products of every two variables begin; (0, 0) if there are gaps
-    excess: Floats  # (p, 3) the excess (`ci.data_test`) of each variable's first function, first two and first three
+    excess: Floats  # (p, 3) the excess (`ci.data_test`) of the first function, the first two, the first three
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:

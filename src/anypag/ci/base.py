@@ -191,7 +191,7 @@ def without_score(test: CITest) -> DataError:
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend on each other; ranks even pairs whose p is 0. None if the test has no measure."""
+    """How strongly x and y depend on each other, also where p is 0. None if the test has no such measure."""
     measure = getattr(innermost(test), "strength", None)
     return None if measure is None else np.asarray(measure(queries), np.float64)
 

@@ -38,7 +38,7 @@ _MOST_BINARY = 5  # the largest condition set with which binary columns use the 
 _WITH_GAPS = 4  # the factor by which a table may have more cells if gaps are counted in it
 MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps, for any number of rows
 _TIMES_A_SET = 16  # a table that several queries share has at most this many times the cells of their largest own table
-_ROWS_PER_CELL = 4  # ... or, if that is more, a cell for every four rows; but never more cells than rows
+_ROWS_PER_CELL = 4  # such a table may also have one cell for every four rows, but never more cells than rows
 _PARTS_OF_A_ROW = 1000  # weights are rounded to whole thousandths of an effective row
 _LONG, _LONG_RUNS = 10_000, 4  # equal rows are counted together from 10,000 rows on, if a row occurs 4 times on average
 NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
@@ -120,7 +120,7 @@ class CountTest(StatisticTest):
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
-        """(p, n) each column's level in each row; -1: gap. DataError if rows are weighted, too many or in an engine."""
+        """(p, n) the level in every cell; -1 for a gap. DataError if rows are weighted, too many or in an engine."""
         if self._grouped is None and self._unit > 1:
             raise DataError(f"{NO_WEIGHTED_SCORE}. Choose a method that uses tests ({Option('method', 'icd')}).")
         if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
 LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
 TESTED = 3  # how many functions of a column the additive test tests; the powers of normal scores come after them
-MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the most rows kept for later checks; none of a wider table
+MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # for later checks; rows of tables with more columns are not kept
 
 
 class DataTest(ABC):
@@ -52,7 +52,7 @@ class DataTest(ABC):
     """The names of the choices that `bind` passes on as arguments of the class."""
     weighs: ClassVar[bool] = False  # can it weight rows (`anypag.weighted`)?
     fits: ClassVar[str] = "as its author says"
-    """What must be true of the data for its p-values to be right, in a few words for reports."""
+    """What must be true of the data for the test's p-values to be right, in a few words for reports."""
 
     names: tuple[str, ...]
     n: int

@@ -155,8 +155,8 @@ class FisherZ(DataTest):
         """The test from the covariance (or correlation) matrix of n rows.
 
         Args:
-            covariance: a square array, a square data frame (`df.cov()` of pandas), or the path of a file: a column and
-                a row for each variable; the first column may hold the names. One of the two triangles may be empty.
+            covariance: a square array, a square data frame (`df.cov()` of pandas), or the path of a file with a column
+                and a row for each variable; the first column may hold the names. One of the two triangles may be empty.
             n: the number of rows that the matrix was computed from.
             names: for an array, the names of its columns; otherwise, which columns to use.
             singular: as for `FisherZ`.

@@ -31,9 +31,8 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     """A test bound to data. `data` is any table (see `anypag.data.as_table`), or a test, which is used as it is.
 
     The choice `test` says which: "auto" (Fisher's z if no column is discrete; the permutation test if all are, but
-    Pearson's χ² if rows have weights; otherwise the test for mixed data), a name in `anypag.catalogue`, the class of
-    a test, a function f(x, y, z) -> p of column indices, or a test. The other choices about data say how the test is
-    bound.
+    Pearson's χ² if rows have weights; else the test for mixed data), a name in `anypag.catalogue`, the class of a test,
+    a function f(x, y, z) -> p of column indices, or a test. The other choices about data say how the test is bound.
 
     >>> import numpy as np
     >>> resolve_test(np.random.default_rng(0).integers(0, 3, size=(100, 4)))

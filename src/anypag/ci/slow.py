@@ -1,7 +1,7 @@
 """Slow tests, which process all rows for every question: the kernel test (KCI) and a test by regression (GCM).
 
 KCI (Zhang, Peters, Janzing and Schölkopf 2011) sees dependence of any shape; a gamma distribution approximates its
-null distribution. Time is cubic in the rows: use it for a thousand rows at most.
+null distribution. Time is cubic in the number of rows, so use it for a thousand rows at most.
 
 GCM, the generalised covariance measure (Shah and Peters 2020), regresses x and y on z; if the two are independent given
 z, their residuals are uncorrelated. The mean product of the residuals, divided by its standard error, is close to
@@ -48,7 +48,7 @@ class SlowTest(DataTest):
     Args:
         data, names, missing, singular, max_r: as for `FisherZ`.
         kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred; a discrete column
-            becomes one column of zeros and ones for each level but the most frequent.
+            becomes one column of zeros and ones for each level except the most frequent.
         seed: the seed of random numbers; the same seed and question give the same answer.
     """
 
@@ -296,8 +296,8 @@ def _has_two_values(columns: Floats) -> Flags:
 def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.random.Generator) -> float:
     """The p-value of the largest standardised mean of several columns, whose means are 0 under independence.
 
-    Variances are raised to at least `least`: for two levels that meet in no row the products hardly vary, and their
-    mean would look far from 0. The raised variances are multiplied by `inflation`.
+    Variances are raised to at least `least`: if two levels meet in no row, the products hardly vary, and their mean
+    would look far from 0. The raised variances are multiplied by `inflation`.
     """
     from scipy.special import erfc
 

@@ -40,7 +40,7 @@ class Consistency:
     behind: str = "tests"  # what the graph rests on (tests, scores, knowledge), for the sentence about a contradiction
 
     def lines(self, most: int = 3) -> list[str]:
-        """The contradictions, the note and advice, one sentence a line; empty without contradictions and note."""
+        """The contradictions, the note and advice, a sentence a line; empty if there is no contradiction or note."""
         found = self.contradictions
         if not found:
             return [self.note] if self.note else []

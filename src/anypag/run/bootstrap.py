@@ -243,7 +243,7 @@ def bootstrap(
 
     Returns:
         `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples.
-        For a mark, entry [i, j] is about the mark at j on i–j. `s.graphs`, `s.failures`. `s.result`: from all rows.
+        For a mark, entry [i, j] is about the mark at j on i–j. `s.graphs`, `s.failures`; `s.result` for all rows.
 
     >>> import anypag as ap
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")

@@ -20,8 +20,7 @@ MOST_LEVELS = 100  # the most levels of a column; with more, its tables are near
 MOST_LEVELS_OF_A_CHILD = 6
 """A column with more levels than this is never a child of a hidden column. A hidden column holds the levels of a hidden
 cause, drawn for each row. An edge between two columns with r levels has (r - 1)² parameters, a hidden cause with two
-levels only 1 + 2 (r - 1). The hidden cause would win because it has fewer parameters, not because of the data
-(`benchmarks/tried.md`).
+levels only 1 + 2 (r - 1). The cause would win because it has few, not because of the data (`benchmarks/tried.md`).
 """
 MANY_COLUMNS = 50  # with more columns than this, more counts are cached: 16 MB
 ESS = 3.0  # prior rows (`docs/decisions.md`)

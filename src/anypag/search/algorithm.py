@@ -46,7 +46,7 @@ class Algorithm:
                 require(False, name, f"left out: method {self.name!r} does not use it", value)
 
     def filled_in(self, choices: Choices, test: CITest) -> Choices:
-        """The choices, with defaults for those left open. If tests take one question at a time, `sepset` is "first"."""
+        """The choices, with defaults for open ones (for `sepset`, "first" if the test takes one question at a time)."""
         preset = {"sepset": "first", "max_sets": 0, **({} if test.exact else self.on_data)}
         preset |= {"sepset": "first"} if test.batch == 1 else {}
         is_open = {name for name in preset if name in self.facts.uses and getattr(choices, name) is None}

@@ -47,7 +47,7 @@ class Base(NamedTuple):
     orientation: Orientation
     mag: Marks | None  # a MAG of the equivalence class; None if there is none, or if edges may still be removed
     reason: str  # why there is no such MAG
-    colliders: Colliders | None  # decides which nodes are colliders; None if neither separating sets nor a MAG is there
+    colliders: Colliders | None  # decides which nodes are colliders; None if no separating sets and no MAG are known
 
 
 def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> Base:

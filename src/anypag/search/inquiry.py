@@ -51,7 +51,9 @@ class Inquiry:
 
     @property
     def passes(self) -> Passes | None:
-        """The test's `Passes`. None without any, or if a wrapper changes answers, limits tests, or ignores repeats."""
+        """The test's `Passes`. None if it has none, or if a wrapper changes answers, limits the number of tests, or
+        counts a repeated question only once.
+        """
         test = self.problem.test
         form: Passes | None = getattr(with_its_answers(test), "passes", None)
         return None if test.distinct or test.limit is not None else form
@@ -77,7 +79,7 @@ class Inquiry:
         self._report(self._latest)
 
     def look(self) -> None:
-        """Repeat the last tick during work without tests, which an exhausted budget of tests does not end."""
+        """Repeat the last tick during work without tests: a budget of tests that is used up does not end such work."""
         self._report(self._latest._replace(asks=False))
 
     def _report(self, progress: Progress) -> None:

@@ -74,7 +74,7 @@ def unshielded_colliders(state: State, problem: Problem) -> Marks:
 
 
 def given_marks(state: State, problem: Problem) -> Marks:
-    """The remaining edges, with the marks given in advance and circles at all other ends."""
+    """The marks of the remaining edges: those given in advance, and circles at all other ends."""
     if problem.choices.initial is None:  # only circles were given
         return state.skeleton.circles(problem.threads)
     node, neighbour = state.skeleton.node, state.skeleton.neighbour

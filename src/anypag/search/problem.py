@@ -167,7 +167,7 @@ class Problem:
 
     @property
     def always_given(self) -> Flags:
-        """(n,) contexts (they tell data sets apart) in every condition set, except if they are or determine x or y."""
+        """(n,) contexts (they tell data sets apart) that every question conditions on, unless they determine x or y."""
         given: Flags | None = getattr(with_its_answers(self.test), "always_given", None)
         return np.zeros(self.n, np.bool_) if given is None else given[self.nodes.order]
 

@@ -76,7 +76,7 @@ class State:
     checked_paths: frozenset[tuple[int, ...]] = stored(PATHS, default=frozenset())
     """The discriminating paths whose check before R4 has been made."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
-    """(n, n) `[a, b]`: up to which size sets of a's pool are tested for a–b. None if both pools are always tested."""
+    """(n, n) `[a, b]`: sets of a's pool up to this size are tested for a–b. None if both pools are always tested."""
     asked: Keys | None = stored(KEYS, default=None)
     """The questions counted so far; None if a run counts repeated questions too, or if no question was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
@@ -227,7 +227,7 @@ class StepInfo:
     removed: int = stored(Whole())  # edges this step removed, by candidate sets and by checks together
     removed_by_checks: int = stored(Whole())
     n_open: int = stored(Whole())
-    """How many of the edges left had condition sets of this size, so that larger sets may be left to test."""
+    """How many of the remaining edges had condition sets of this size, and so may have larger ones to be tested."""
     tests: dict[int, int] = stored(BY_SIZE)  # tests asked for, per size of the condition set
     n_evaluated: int = stored(Whole())  # tests evaluated, including those evaluated before they were needed
     n_conflicts: int = stored(Whole())

@@ -17,7 +17,7 @@ The answer is the PAG with the fewest expected errors among those met (`by_score
 correlations and no knowledge concerns marks, sampled marks are weighted by how often such marks are right
 (`by_scores.calibrated`). The answer after every step is the PAG of a MAG, so it is valid. If a graph was found that
 agrees with the knowledge, all sampled graphs agree with it too: edges that the knowledge excludes are never proposed,
-and steps that break a statement are rejected (`by_scores.starting_graphs`). Then the answer's class has such a graph.
+and steps that break a statement are rejected (`by_scores.starting_graphs`). So some graph of the answer's class agrees.
 Random numbers come from fixed seeds, and the data decide the order of nodes. So the order of columns does not matter.
 """
 
@@ -76,9 +76,9 @@ NEAREST = 10  # how many of the best DAGs decide which pairs are likely to be jo
 MOST_TESTS = 2_000_000  # the search by tests starts no further step after this many tests
 
 MOST_ROWS = 1_000_000
-"""With more rows, hidden causes of discrete columns are not searched: levels of a cause are drawn row by row."""
+"""With more rows, hidden causes of discrete columns are not searched, because levels are drawn row by row."""
 FAR_BEHIND = 1000.0
-"""A start is not cooled if its score is this much below the best start's score: its chain would end lower, too."""
+"""A start with a score this much below the best start's is not cooled, because its chain would end lower, too."""
 LEAST_SCORE = -1e14  # a lower score means that a part of the graph cannot be scored (`IMPOSSIBLE` of scores)
 BLOCKS = 10  # the steps of the phase "sampling"; each makes a block of rounds
 
@@ -326,10 +326,10 @@ def latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 
 
 def _hides_columns(problem: Problem) -> bool:
-    """Does the search look for hidden causes as columns? Only if the score is BDeu, the only one comparable with the
-    score of hidden columns. And not if knowledge says that a pair has no edge (a hidden column adds edges to the MAG),
-    if there are several contexts (DAGs lack the `<->` between them), if no graph was found that agrees with the
-    knowledge, or if there are too many rows.
+    """Does the search look for hidden causes as columns? The score must be BDeu, the only one comparable with the score
+    of hidden columns. Knowledge must not say that a pair has no edge (a hidden column adds edges to the MAG), there
+    must not be several contexts (DAGs lack the `<->` between them) or more than `MOST_ROWS` rows, and a graph must
+    have been found that agrees with the knowledge.
     """
     score, facts = problem.score_in_order, problem.facts
     if not isinstance(score, DiscreteScore) or score.n > MOST_ROWS:
@@ -381,7 +381,7 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         drawn += [walker.graph for walker in walkers]
         walkers = exchanged(walkers, effort.temperatures, rounds)
         rounds += 1
-    for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change scores: best unknown
+    for walker in walkers if not len(state.n_levels) else ():  # scores with drawn levels are not comparable
         state = _with_best(state, walker)
     state = replace(state, walkers=Walkers.of(walkers), sample=_counted(state, problem, drawn), rounds=rounds)
     return _answered(replace(state, done=rounds >= effort.samples), problem)

@@ -83,7 +83,7 @@ def orders_of(problem: Problem) -> Orders:
 
 
 def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[BossState, StepInfo]:
-    """Improves one order by sweeps until a sweep moves no variable. With many variables the sweeps are limited."""
+    """Improves one order by sweeps until a sweep moves no variable; with many variables, by a few sweeps only."""
     orders = settle_next(state.orders, problem, tick)
     after = replace(with_orders(state, orders, problem, tick), done=orders.all_settled)
     if after.done and problem.facts is not None:

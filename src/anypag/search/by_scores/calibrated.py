@@ -21,8 +21,8 @@ from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
-"""Counts: the probability of an edge that all graphs have; that none has; that none has but whose nodes share a
-neighbour in the answer."""
+"""Counts: the probability of an edge that all graphs have, of one that none has, and of one that none has but whose
+nodes share a neighbour in the answer."""
 MANY = 50  # counts: for n > MANY variables `LEAST` is multiplied by MANY / n, because most pairs are far apart
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
@@ -31,7 +31,7 @@ and at all temperatures, plus the last number if its nodes share a neighbour in 
 FINEST = 200  # shares stay half a graph away from 0 and 1, as if this many graphs had been sampled
 NO_EDGE = NUMBERS[""]
 
-KEPT = 0.842  # counts: marks of an edge are weighted KEPT · (shares at temperature 1) + (1 - KEPT) · `USUAL`
+KEPT = 0.842  # counts: marks of an edge have probabilities KEPT · (shares at temperature 1) + (1 - KEPT) · `USUAL`
 USUAL = {"o-o": 0.24, "o->": 0.10, "<-o": 0.10, "-->": 0.26, "<--": 0.26, "<->": 0.04}
 """Counts: how edges of true graphs are usually marked."""
 

@@ -2,8 +2,7 @@
 
 BOSS finds the DAG that scores best. Two nodes without an edge in it are separated by the parents of the later node (the
 one that is no ancestor of the other). FCI continues from the skeleton of this DAG. The tests of its two phases,
-adjacency and Possible-D-Sep, remove edges that the DAG has only because something is hidden. Then R0–R10 orient the
-edges.
+adjacency and Possible-D-Sep, remove edges that the DAG has only because something is hidden. Then R0–R10 set marks.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def _proposals(dag: LatentDAG, discrete: DiscreteScore, facts: Facts) -> Iterato
 
 
 def away_from(nodes: Flags, dag: LatentDAG) -> LatentDAG:
-    """An equivalent DAG, with as many edges as possible reversed that lead towards `nodes`, one after the other.
+    """An equivalent DAG: edges that lead towards `nodes` are reversed one by one, until no such edge can be reversed.
 
     An edge into a child of a new hidden cause makes this child a collider. Often the data do not tell how the edge
     points; if the best DAG has it the wrong way, the right hidden cause scores badly. An edge a --> b can be reversed
@@ -311,6 +311,6 @@ def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, l
 
 
 def _completed(dag: LatentDAG, others: HiddenLevels, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
-    """The DAG, not scored yet, with levels to start from. `others`: the levels of all hidden causes but the last."""
+    """The DAG, not scored yet, with levels to start from. `others`: the levels of all hidden causes before the last."""
     score = LatentScore(discrete.with_hidden(others, dag.n_levels[:-1]), _look(len(others), tick))
     return CompletedDAG(dag, -np.inf, _begun(dag, others, score))

@@ -157,7 +157,7 @@ def of_distinct_classes(dags: list[FoundDAG]) -> list[FoundDAG]:
 
 
 def class_key(parents: Marks) -> bytes:
-    """A key that Markov equivalent DAGs, and no others, share: they have the same edges and unshielded colliders.
+    """A key that two DAGs share if and only if they are Markov equivalent (same edges, same unshielded colliders).
 
     >>> chain, fork = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]), np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]])
     >>> class_key(chain) == class_key(fork) != class_key(fork.T)

@@ -108,7 +108,7 @@ class Posterior:
         names: the names of the variables.
         sample: the graphs.
         best: (n, n) the PAG of the best-scoring graph met.
-        best_score: its score, prior included, in units of the log-likelihood.
+        best_score: the score of `best`, prior included, in units of the log-likelihood.
         n_levels: the number of levels of each hidden cause that was found for discrete columns.
         from_counts: whether the score was computed from counts, not from correlations.
         facts: knowledge about the variables, in the order of `names`; it is not stored.
@@ -276,7 +276,7 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
 
     Args:
         pags: (c, n, n) marks.
-        weights: (c,) their weights: whole numbers.
+        weights: (c,) the weights of the graphs, whole numbers.
 
     >>> mark_shares(np.array([[[0, 2], [1, 0]], [[0, 0], [0, 0]]], np.uint8), [3, 1])[:, 0, 1].tolist()
     [0.25, 0.0, 0.75, 0.0]

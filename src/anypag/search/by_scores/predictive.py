@@ -2,10 +2,10 @@
 
 The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. Hidden columns that the
 search found are part of the DAG, with levels drawn for each row; only measured columns are compared. For every pair of
-them, statistics of their joint distribution are compared: for two discrete columns 2 n times their mutual information,
-and the correlation of level numbers; for others correlations of columns, squares and third powers. If more than 5 % of
-the pairs differ (`results.probabilities.MOST_OFF`), the model does not fit the table, and its probabilities mean
-nothing. Hidden causes that leave no trace in pairs are not seen, so a model that passes may still be wrong.
+them, statistics of their joint distribution are compared. For two discrete columns these are 2 n times their mutual
+information and the correlation of level numbers, for others the correlations of columns, squares and third powers. If
+more than 5 % of the pairs differ (`results.probabilities.MOST_OFF`), the model does not fit the table, and its
+probabilities mean nothing. Hidden causes that leave no trace in pairs are not seen: a model may pass and be wrong.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
     """(p, p) how many standard errors lie between the statistics of two columns in the data and in drawn tables: the
-    larger number of mutual information and correlation.
+    larger of the numbers for mutual information and for correlation.
     """
     levels = levels[:, :: _step(levels.shape[1])]
     tables = [_drawn_levels(levels, parents, rng) for rng in _generators(levels.T)]
@@ -100,8 +100,8 @@ def off_in_columns(
     values: Floats, is_discrete: Flags, parents: Flags, fixed: Flags | None = None, *, functions: bool = False
 ) -> Floats:
     """(p, p) how many standard errors lie between the correlations of two columns in the data and in drawn tables: the
-    largest number for columns, squares and third powers. With `functions`, effects of continuous columns are curves
-    over normal scores, not straight lines. Columns that are `fixed` by design are not drawn.
+    largest of the numbers for columns, squares and third powers. With `functions`, effects of continuous columns are
+    curves over normal scores, not straight lines. Columns that are `fixed` by design are not drawn.
     """
     values = in_units(values[:: _step(len(values))])[0]
     fixed = np.zeros_like(is_discrete) if fixed is None else fixed

@@ -164,7 +164,7 @@ def _additions(state: State) -> Iterator[tuple[int, int, int, tuple[int, ...]]]:
 
 
 def possible_links(marks: Marks) -> list[tuple[int, int]]:
-    """Edges X <-> Y with U <-> X, Y <-> V, U and V not adjacent, and anterior paths from U to Y and from V to X."""
+    """Edges X <-> Y with U <-> X, Y <-> V, U and V not adjacent, and paths (`leads`) from U to Y and from V to X."""
     is_two_headed = (marks == Mark.ARROW) & (marks.T == Mark.ARROW)
     steps = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
     # [a, b]: a path leads from a to b, and no edge on it begins with an arrowhead

@@ -30,7 +30,7 @@ from anypag.threads import Made, map_in_threads, runs_of, slices
 
 SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first (two or three of fewer than 128 edges)
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
-LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long: starting it on another thread costs a tenth of that
+LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long at least; to start it on another thread takes a tenth
 SECONDS_TO_START = 0.0003  # the cost of a chunk without questions
 MOST_EDGES = 2048  # the usual limit on the edges in a chunk: its pools are made at once, which takes memory and time
 QUESTIONS_PER_EDGE = 32  # for large batches the limit is (questions in a batch) / 32 edges, if that is more
