@@ -14,8 +14,8 @@ predicted at once (Wilks' lambda with Rao's F), and of a continuous y at most tw
 functions fits the probability of a level badly near 0 and 1. This does not raise the error rate if, given z, the means
 of the tested functions of y are sums of functions of single members of z.
 
-If columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, as many as give R²
-the variance that it has under permutations of the rows, computed as if z were empty (`ci.data_test`). If this variance
+If columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, chosen so that R²
+has the variance that permutations of the rows give it (computed as if z were empty; `ci.data_test`). If this variance
 is at most 1 % larger than for normal columns, F is not changed.
 
 Under independence p is nearly uniform if the model can express the means of s(x) and s(y) given z, and the spread
@@ -166,7 +166,7 @@ class Basis(NamedTuple):
     start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
     is_discrete: Flags
     pair_start: Counts  # (p, p) where the products of every two variables begin; (0, 0) if there are gaps
-    excess: Floats  # (p, 3) the excess (`ci.data_test`) of the first function, the first two, the first three
+    excess: Floats  # (p, 3) for each variable the excess (`ci.data_test`) of its first 1, 2 and 3 functions
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:
@@ -202,7 +202,7 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeadProducts:
-    """The products of the heads of every two variables. The head is s; discrete variables have all level columns."""
+    """The products of the heads of every two variables. Heads are s if continuous, all level columns if discrete."""
 
     count: int
     heads: Counts  # (p,) the number of heads of each variable

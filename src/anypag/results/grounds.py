@@ -120,7 +120,7 @@ class Searched:
     problem: Problem = field(repr=False)  # what the search worked on: the test, the choices, the audit of the data
     last: tuple[PAG, StepInfo] | None = field(repr=False)  # the graph after the last finished step, and its info
     for_effects: Callable[[], tuple[State, str | None]] | None = field(default=None, repr=False)
-    """Returns the state with more sampled graphs, for effects only, and what stopped drawing them (None: nothing)."""
+    """Returns the state with more sampled graphs, for effects only, and what stopped drawing them (None if nothing)."""
 
     @cached_property
     def pag(self) -> PAG:

@@ -102,7 +102,7 @@ class _Judge:
             return ""
         gain = float(rival.gain[0])
         how_much = next(words for most, words in COSTS if gain < most)
-        return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
+        return f"the data prefer graphs without it by {gain:.1f} log units ({how_much} evidence)"
 
     def _closed(self, facts: Facts) -> Closed:
         """The marks that follow from facts. With n statements, the exact closure gets 1/n of its usual trials."""

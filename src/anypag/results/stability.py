@@ -214,7 +214,7 @@ class PairCounts(NamedTuple):
     counts the graphs with any edge. `else_mostly` is the most frequent answer of the graphs that disagree (`o->`, for
     example, or "none"); None if all agree. `kinds` counts each kind of edge, written from a to b. `causes` has two
     counts: graphs that claim that a is an ancestor of b, and graphs that claim that b is an ancestor of a. `not_causes`
-    counts the graphs that claim the opposite.
+    has the counts of graphs that claim that a is no ancestor of b, and that b is no ancestor of a.
     """
 
     n: int

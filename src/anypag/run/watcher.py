@@ -136,7 +136,7 @@ class _Watch:
 
 @contextmanager
 def interruptible(tick: Tick) -> Iterator[Tick]:
-    """A context for work that Ctrl-C ends: its tick raises KeyboardInterrupt. A handler set by the user is kept."""
+    """A context for work that Ctrl-C ends. It yields a tick that raises KeyboardInterrupt. A user's handler is kept."""
     is_handled = isinstance(tick, _Watch)  # by an outer context
     is_main = threading.current_thread() is threading.main_thread()
     if is_handled or not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
