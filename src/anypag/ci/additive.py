@@ -5,7 +5,7 @@ represented by functions of its ranks: its normal scores s; Legendre polynomials
 to (-1, 1); s² and s³; then polynomials of degree 4 and 5. The model of s(x) has the first five functions of each
 member of z (seven from 2,500 rows on), and the products of every two members if there are at least 20 rows for each
 product. An F test asks whether the first three functions of y improve this model; a second one swaps x and y. The two
-p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). Of x only s(x) is predicted: a test that
+p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). Of x only s(x) is predicted. A test that
 predicts other functions too would reject even if everything is linear, because the mean of x² given z contains products
 of members of z. Such a product is no sum of functions of single members.
 
@@ -275,7 +275,7 @@ def _scores(table: Table, is_discrete: Flags) -> Floats:
 def _tested_functions(u: Floats, degree: int) -> Floats:
     """The functions of a column; polynomials of degree 2 and 3 are 0 if one value fills more than 80 % of its rows.
 
-    Then only normal scores are tested: polynomials of the few other values take degrees of freedom and add little
+    Then only normal scores are tested, as polynomials of the few other values take degrees of freedom and add little
     power (`docs/tests.md`). If the column is in a condition set, s², s³ and the higher polynomials are still used.
     """
     made, present = functions(u, degree), u[~np.isnan(u)]

@@ -81,7 +81,7 @@ class CITest(Protocol):
 
     `names` are the variables, in the order of the indices. `exact` says that the answers are never wrong (an oracle),
     so that marks derived from them can prune the search. `batch` is how many questions to send at a time. A compiled
-    test answers thousands about as fast as one. A `batch` of 1 means that answers are expensive: a search then asks a
+    test answers thousands about as fast as one. A `batch` of 1 means that answers are expensive. A search then asks a
     question only if it needs the answer.
     """
 

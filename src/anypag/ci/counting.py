@@ -107,7 +107,7 @@ class CountTest(StatisticTest):
 
     def _grouped_rows(self) -> tuple[npt.NDArray[np.int32], Counts]:
         """`distinct` and `weights`, without repeated rows if a long table has many. Distinct rows stay in the order in
-        which they first occur: kernels number strata in this order, so answers are the same to the bit.
+        which they first occur. Kernels number strata in this order, so answers are the same to the bit.
         """
         if len(self.weights) < _LONG:
             return self.distinct, self.weights

@@ -192,5 +192,5 @@ def least_strength(n: int, alpha: float) -> float:
 def roots_of(n: int, r: int) -> Floats:
     """sqrt(degrees of freedom / 8) for condition sets of r, r - 1, ..., 0 members; 0 if there are too few rows."""
     roots: Floats = np.sqrt(np.maximum(fisher_freedom(n, np.arange(r, -1, -1)), 0) / 8.0)
-    roots.setflags(write=False)  # read-only: all callers share the cached array
+    roots.setflags(write=False)  # because all callers share the cached array
     return roots

@@ -103,7 +103,7 @@ def resamples_of(
 
 
 def _always(exact: CITest, counts: Counts) -> CITest:
-    """The exact test itself: it has no rows, so it is the same for every resample."""
+    """The exact test itself. It has no rows, so it is the same for every resample."""
     return exact
 
 

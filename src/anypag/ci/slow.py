@@ -5,7 +5,7 @@ null distribution. Time is cubic in the number of rows, so use it for a thousand
 
 GCM, the generalised covariance measure (Shah and Peters 2020), regresses x and y on z; if the two are independent given
 z, their residuals are uncorrelated. The mean product of the residuals, divided by its standard error, is close to
-normal if both regressions are good: the product of their errors must fall faster than 1/√n (n rows). Any regressor of
+normal if both regressions are good (the product of their errors must fall faster than 1/√n, n rows). Any regressor of
 scikit-learn can be used (anything with `fit` and `predict`).
 """
 

@@ -121,7 +121,7 @@ def withdrawn_marks(result: Result) -> list[Counts]:
 
     If the final graph has the edge, a mark is withdrawn if it changed. If the edge is gone, an arrowhead at A on A–B is
     withdrawn if a possibly directed path of the final graph leads from A to B, and a tail if no directed path does. The
-    removal of an edge itself withdraws nothing: the edge only meant that no test had separated the pair yet.
+    removal of an edge itself withdraws nothing, because the edge only meant that no test had separated the pair yet.
     """
     final = result.pag.marks
     still = cache(lambda: [np.packbits(about(final), axis=1) for about in (causes, not_causes)])

@@ -134,7 +134,7 @@ class _Judge:
         """A clause that names a stated cause without a possible path to its effect; empty if there is none.
 
         Missing edges and marks come from the data alone, so the clause is true even if the graph has too many edges.
-        Variables that may cause selection are not checked: they may act on a path that the sample does not show.
+        Variables that may cause selection are not checked, as they may act on a path that the sample does not show.
         """
         marks, selection = self._base.orientation.marks, self.facts.selection
         is_seen = (marks == Mark.ARROW).any(axis=0) | self.facts.not_selecting | (not selection)

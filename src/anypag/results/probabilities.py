@@ -279,7 +279,7 @@ def misfit_of(state: BayesState, problem: Problem) -> Misfit:
     is_design = np.isin(names, known.contexts if known else ())  # nothing is assumed of the distribution of contexts
     if isinstance(score, DiscreteScore):
         n = len(names)
-        if len(state.n_levels):  # levels are drawn anew: those in the state belong to another graph of the chain
+        if len(state.n_levels):  # levels are drawn anew, because the state has those of another graph of the chain
             dag = latent_dag(state.best, state.n_levels)
             score = score.with_hidden(LatentScore(score).drawn(dag, state.hidden, [state.rounds]), dag.n_levels)
             parents = dag.causes

@@ -196,7 +196,7 @@ class Result:
 
     @property
     def conflicts(self) -> tuple[MarkReason, ...]:
-        """Marks that a rule gives but that were not set: another mark was there, or rules disagreed."""
+        """Marks that a rule gives but that were not set, because another mark was there or rules disagreed."""
         return self.grounds.conflicts
 
     @property

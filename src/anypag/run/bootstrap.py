@@ -1,4 +1,4 @@
-"""`bootstrap`: the search on the whole data, then on resamples of their rows."""
+"""`bootstrap`: the search on the whole data, then on resamples of the rows."""
 
 from __future__ import annotations
 

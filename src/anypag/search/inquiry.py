@@ -83,7 +83,7 @@ class Inquiry:
         self._report(self._latest._replace(asks=False))
 
     def _report(self, progress: Progress) -> None:
-        """Call the tick, but only in the thread that began the step: bars, files and signals belong to one thread."""
+        """Call the tick, but only in the thread that began the step, to which bars, files and signals belong."""
         if self._is_over:
             raise _AbandonedError
         if get_ident() == self._thread:

@@ -402,7 +402,7 @@ def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterat
     """Yields the state after each round that draws graphs for effects only: one graph of each chain in which an edge
     costs less. There are as many of these rounds as rounds of sampling.
 
-    These graphs take longer than all of the search before, and few users ask for an effect. So they are drawn on
+    To draw these graphs takes longer than the search itself, and few users ask for an effect. So they are drawn on
     demand. If the state already has some of them, only the others are drawn.
     """
     if not len(state.for_effects.graph):
@@ -480,7 +480,7 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
 def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
     """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child.
     A column is left out if knowledge says that it has no hidden cause in common with a child or a column taken before.
-    If all were possible, a chain at a high temperature would add nearly constant columns: edges to them cost little.
+    If all were possible, a chain at a high temperature would add nearly constant columns, as edges to them cost little.
     """
     assert state.by_tests is not None
     children = latent_dag(state.best, state.n_levels).children

@@ -1,7 +1,7 @@
 """Calibrated probabilities: shares of sampled graphs, corrected by how often such shares are right.
 
-Shares are too near to 0 and 1: the score takes its approximations and the cost of an edge as exact, and a chain stays
-near one mode. So an edge that all sampled graphs have is not certain. If the score uses correlations, the probability
+Shares are too near to 0 and 1, because the score takes its approximations and the cost of an edge as exact, and a chain
+stays near one mode. So an edge that all graphs have is not certain. If the score uses correlations, the probability
 of an edge follows from its shares at temperature 1 and at all temperatures, and marks are weighted by how often such
 marks are right: a sampled tail is wrong far more often than a sampled circle. The weights were fitted by log loss on
 tables with known truth, made with even seeds; `docs/accuracy.md` has errors on odd seeds, and explains the tables. If
@@ -89,7 +89,7 @@ def _log_odds(share: Floats) -> Floats:
 
 
 def worth_of(n: int) -> dict[str, float]:
-    """`WORTH` for graphs of n variables. With more variables, more edges are too weak for the number of rows: all
+    """`WORTH` for graphs of n variables. With more variables, more edges are too weak for the number of rows. All
     sampled graphs lack them, and marks that follow from their absence are wrong.
 
     >>> round(worth_of(4)["-->"], 2), round(worth_of(40)["-->"], 2)

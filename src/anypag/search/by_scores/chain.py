@@ -154,7 +154,7 @@ class Landscape:
         return min(self.round, int(STRIDE * sqrt(self.round)))
 
     def freely(self) -> Landscape:
-        """The landscape without knowledge, except the design: contexts are not scored, so nothing may act on them."""
+        """The landscape without knowledge, except the design. Contexts are not scored, so nothing may act on them."""
         allowed = np.full_like(self.allowed, ANY_STATE)
         if self.design is not None:
             between = flags_of(self.design)

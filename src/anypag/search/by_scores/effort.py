@@ -10,8 +10,8 @@ from anypag.search.problem import Problem
 
 WARMEST = 1.6
 WARMEST_OF_COUNTS = 6.0
-"""The highest temperature while sampling, for scores from correlations and from counts. It is higher for counts:
-levels of hidden columns are drawn given the current graph, so a chain at a low temperature hardly leaves this graph.
+"""The highest temperature while sampling, for scores from correlations and from counts. It is higher for counts,
+as levels of hidden columns are drawn given the current graph, and a chain at a low temperature hardly leaves it.
 """
 
 

@@ -215,7 +215,7 @@ def _grown(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, fa
 
 
 def _distinct(grown: list[CompletedDAG]) -> list[CompletedDAG]:
-    """The graphs without duplicates: several cliques may have grown into the same graph."""
+    """The graphs without duplicates, because several cliques may have grown into the same graph."""
     return list({one.dag.causes.tobytes(): one for one in reversed(grown)}.values())[::-1]
 
 

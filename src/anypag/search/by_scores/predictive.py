@@ -5,7 +5,7 @@ search found are part of the DAG, with levels drawn for each row; only measured 
 them, statistics of their joint distribution are compared. For two discrete columns these are 2 n times their mutual
 information and the correlation of level numbers, for others the correlations of columns, squares and third powers. If
 more than 5 % of the pairs differ (`results.probabilities.MOST_OFF`), the model does not fit the table, and its
-probabilities mean nothing. Hidden causes that leave no trace in pairs are not seen: a model may pass and be wrong.
+probabilities mean nothing. Hidden causes that leave no trace in pairs are not seen, so a model may pass and be wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from anypag.data.columns import normal_scores
 from anypag.graphs.pag import DAG
 
 TABLES = 3  # how many tables are drawn
-MOST_ROWS = 5000  # the most rows that are compared: with very many rows every model fails the check
+MOST_ROWS = 5000  # the most rows that are compared, because with very many rows every model fails the check
 NEAR = 10  # a level is copied from one of this many rows with similar predictions
 FAR = 4.0  # a pair differs if a statistic of it is more than this many standard errors off
 

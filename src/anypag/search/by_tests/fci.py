@@ -1,7 +1,7 @@
 """FCI (Spirtes et al. 2000, in the stable form of Colombo & Maathuis 2014) and two variants, built from parts of ICD.
 
 - FCI: an adjacency phase with neighbours as condition sets, then a phase with subsets of Possible-D-Sep, then R0–R10.
-  Until the last step all marks are circles: missing edges are right after every step, marks only at the end.
+  Until the last step all marks are circles. Missing edges are right after every step, marks only at the end.
 - Anytime FCI (Spirtes 2001): FCI with sets of at most n nodes in *both* phases, first for n = 0, then 1, 2, ...
 - RFCI (Colombo et al. 2012): the adjacency phase, then checked orientation. No missing edge, arrowhead or tail is
   wrong, but some edges may stay that FCI would remove.

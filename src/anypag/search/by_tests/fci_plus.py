@@ -38,7 +38,7 @@ from anypag.search.state import PairTests, State, StepInfo, first_state, of_clas
 from anypag.stored import Array, Whole, stored
 
 TESTS_A_STEP = 1000
-"""A round over all links is cut into steps of about this many tests: a killed run resumes after its last step."""
+"""A round over all links is cut into steps of about this many tests, as a killed run resumes after its last step."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,7 +129,7 @@ def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
 
 
 def augmented(state: LinksState, inquiry: Inquiry) -> LinksState:
-    """The state with arrowheads at nodes that break an independence: such a node is no ancestor of the pair or its set.
+    """The state with arrowheads at nodes that break an independence. Such a node is no ancestor of the pair or its set.
     For every separated pair, each neighbour of the pair or of its set is added to the set, one at a time. A step makes
     up to `TESTS_A_STEP` of these additions; after the last one the possible links are known.
     """

@@ -7,7 +7,7 @@
 5. blocks of questions for workers, if the test takes one question at a time (`ci.wrappers`).
 
 All ways give the same answers to the bit. The graph is frozen while an iteration runs, so edges do not depend on each
-other: they are tested in chunks, by threads, and the number of threads does not change the outcome.
+other. So they are tested in chunks by several threads, and the number of threads does not change the outcome.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
     """The value of `test_some(x, y)`, computed in `inquiry.threads` threads, a chunk of the edges at a time.
 
     The calling thread works too, and calls the tick. An exception from a tick, a signal or a chunk stops the other
-    threads after their current batch. With several threads some edges are tested first to measure the cost of an edge:
-    if the rest takes only a few milliseconds, it stays in the calling thread.
+    threads after their current batch. With several threads some edges are tested first to measure the cost of an edge.
+    If the rest takes only a few milliseconds, it stays in the calling thread.
     """
 
     def test_chunk(chunk: slice | Counts) -> TestedEdges:
@@ -132,7 +132,7 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
         edges = np.flatnonzero(np.arange(len(x)) % one_of)
         n_shares = max(1, min(inquiry.threads, int(seconds / LEAST_CHUNK_SECONDS)))
         n_chunks = n_shares * -(-len(edges) // (n_shares * most))
-        # a chunk takes edges from the whole list: the few edges with most candidates may be next to each other
+        # a chunk takes edges from the whole list, because the few edges with most candidates may be neighbours there
         rest = [edges[k::n_chunks] for k in range(n_chunks)]
         tested += _mapped(test_chunk, rest, inquiry)
     return joined(tested, [*sample, *rest], len(x))
