@@ -165,7 +165,7 @@ class BayesState(State):
 
 
 def init(problem: Problem) -> BayesState:
-    """The first state: every pair is joined, and no order of the variables has been improved yet."""
+    """The first state, in which every pair is joined, and no order of the variables has been improved yet."""
     n = problem.n
     empty = graph_of(np.zeros((n, n), np.uint8))
     return of_class(

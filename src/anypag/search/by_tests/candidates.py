@@ -84,7 +84,7 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
 
 
 def _lists_in_turns(make: Callable[[int, Counts], Lists], n: int, per_item: int, look: Look) -> Lists:
-    """The `per_item` lists of each of n items. `make(done, room)` makes the lists of the next items, from `done` on."""
+    """The `per_item` lists of each of n items. `make(done, room)` makes the lists of some items, from item `done` on."""
     parts, done = list[Lists](), 0
 
     def make_some(room: Counts) -> bool:
@@ -181,7 +181,7 @@ class Candidates:
         return len(self._waiting)
 
     def take(self, room: int) -> tuple[Counts, Queries]:
-        """The next candidates, at most `room` in all: for each row its edge, and the question. All edges get a share;
+        """The next candidates, at most `room` in all: the edge of each row, and the questions. All edges get a share;
         the rows of an edge are adjacent and in order. There are no rows if `needed` rejects all, or if `left` is 0.
         """
         if self.r == 0:
