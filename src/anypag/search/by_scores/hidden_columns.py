@@ -3,9 +3,9 @@
 A hidden cause is modelled as a column with two or three levels that was never measured. A cause is proposed for every
 clique of the graph so far, in place of the edges within the clique. It gets or loses children while the score rises.
 The most promising causes are refined in rounds: draw plausible levels of the cause, find the best DAG with this column
-among the others (`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before,
+among the others (`by_scores.orders`), and fit again (structural EM; Friedman 1998). EM starts from levels drawn before,
 because from random levels it needs many sweeps if there are several causes. A change is kept if it raises the score of
-the measured rows (`scores.latent`); the search ends when no further cause raises it. Every graph that is kept agrees
+the measured rows (`scores.latent`). The search ends when no further cause raises this score. Every graph kept agrees
 with knowledge, and columns with more than 6 levels are never children of a hidden cause (`scores.discrete`).
 """
 

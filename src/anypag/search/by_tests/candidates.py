@@ -84,7 +84,7 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
 
 
 def _lists_in_turns(make: Callable[[int, Counts], Lists], n: int, per_item: int, look: Look) -> Lists:
-    """The `per_item` lists of each of n items. `make(done, room)` makes the lists of some items, from item `done` on."""
+    """The `per_item` lists of each of n items. `make(done, room)` makes the lists of some items from `done` on."""
     parts, done = list[Lists](), 0
 
     def make_some(room: Counts) -> bool:
