@@ -43,7 +43,7 @@ def test_what_the_data_speak_against_holds_and_is_said(method: str, text: str) -
     assert result.knowledge[0].became == ("contradicted" if method == "gfci" else "used")
     if method != "gfci":
         assert "the data prefer graphs without it by" in result.knowledge[0].why
-        assert "log units: decisive" in str(result.knowledge[0])
+        assert "log units (decisive evidence)" in str(result.knowledge[0])
 
 
 @pytest.mark.parametrize("text", ["storm *-* arson", "fire !*-* smoke"])

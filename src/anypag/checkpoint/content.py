@@ -83,7 +83,7 @@ class _Walk:
             yield from self._inside(value, depth)
 
     def _is_fresh(self, value: Any) -> bool:
-        """Is this the first visit to the value? Also True if it may be temporary, as its `id` may be used again."""
+        """Is this the first visit to the value? Also True if it may be temporary: an `id` may be used again."""
         if not hasattr(value, "__dict__") or hasattr(value, "__self__"):
             return True
         is_fresh = id(value) not in self._seen
@@ -168,7 +168,7 @@ def _declared_identity(value: Any) -> str:
 
 
 def _functions_in(member: Any) -> Iterator[Any]:
-    """The functions with code in a member of a class: itself, what it wraps, and what that wraps."""
+    """The functions with code in a member of a class: the member itself, what it wraps, what that wraps, ..."""
     for _ in range(DEEPEST):
         if hasattr(member, "__code__"):
             yield member
@@ -191,7 +191,7 @@ def _of_function(function: Any) -> Iterator[Any]:
 
 
 def _as_used_in(function: Any, value: Any) -> Any:
-    """What stands for a global: itself for data, settings and functions of the same package; else its name."""
+    """The value of a global if it is data, a setting or a function of the same package; its full name if not."""
     is_function = hasattr(value, "__code__")
     is_own = is_function and _root(value.__module__) == _root(function.__module__)
     is_plain = not hasattr(value, "__dict__") or isinstance(value, np.ndarray) or _is_frame(value)

@@ -64,7 +64,7 @@ def _data_hash(data: Any, problem: Problem) -> str:
         return content_hash(with_its_answers(data), declared=getattr(innermost(data), "version", None) is not None)
     test = problem.bound_test
     if is_in_engine(data) and isinstance(test, DataTest) and test.batch > 1:
-        # how strongly each pair depends, to six decimals: the sums of a database engine vary in the last digits
+        # how strongly each pair depends, to six decimals, because the sums of an engine vary in the last digits
         x, y = np.triu_indices(len(test.names), 1)
         strengths = test.strength(Queries(x, y, np.empty((len(x), 0))))
         return content_hash([round(float(value), 6) for value in strengths])
@@ -82,7 +82,7 @@ def _data_hash(data: Any, problem: Problem) -> str:
 
 
 def differences(then: object, now: Fingerprint) -> list[str]:
-    """One clause for each fact in which two runs differ; of facts kept as hashes it says only that they differ."""
+    """One clause for each fact in which two runs differ. If the fact is a hash, the clause says no more than that."""
     if not isinstance(then, dict):
         return ["no run is recorded in it"]
     pairs = {name: (then.get(name), now.get(name)) for name in {**now, **then}}

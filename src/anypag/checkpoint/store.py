@@ -130,8 +130,8 @@ class Store(AbstractContextManager["Store"]):
         if execute("PRAGMA application_id").fetchone() != (APPLICATION,):
             raise CheckpointError(f"The file {self.path} is an SQLite file, but no checkpoint of anypag.")
         with suppress(OSError):
-            # SQLite would leave the empty journal of a process that was killed after its last write. A journal with
-            # content is already gone, because SQLite has rolled the write back and removed the journal.
+            # If a process was killed after its last write, its empty journal is still there: SQLite does not remove it.
+            # A journal with content is already gone, because SQLite has rolled the write back and removed the journal.
             target_of(self.path).with_name(f"{target_of(self.path).name}-journal").unlink()
         execute("PRAGMA locking_mode = EXCLUSIVE")  # from here on the lock is held, and the journal stays open
         execute("COMMIT")

@@ -5,18 +5,18 @@ represented by functions of its ranks: its normal scores s; Legendre polynomials
 to (-1, 1); s² and s³; then polynomials of degree 4 and 5. The model of s(x) has the first five functions of each
 member of z (seven from 2,500 rows on), and the products of every two members if there are at least 20 rows for each
 product. An F test asks whether the first three functions of y improve this model; a second one swaps x and y. The two
-p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). Of x only s(x) is predicted: a test that
-predicts other functions too would reject even where everything is linear, because the mean of x² given z contains
-products of members of z, which no sum of functions of single members equals.
+p-values are combined by the mean of their Cauchy quantiles (Liu and Xie 2020). Of x only s(x) is predicted. A test that
+predicts other functions too would reject even if everything is linear, because the mean of x² given z contains products
+of members of z. Such a product is no sum of functions of single members.
 
 A discrete column is represented by one column of zeros and ones for each level. If x is discrete, all its levels are
 predicted at once (Wilks' lambda with Rao's F), and of a continuous y at most two functions are tested. A sum of
 functions fits the probability of a level badly near 0 and 1. This does not raise the error rate if, given z, the means
 of the tested functions of y are sums of functions of single members of z.
 
-Where columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, so that R² has
-its variance under permutations of the rows, computed as if z were empty (`ci.data_test`). If this variance is at most
-1 % larger than for normal columns, F is not changed.
+If columns are far from normal, R² varies more than F assumes. F then gets fewer degrees of freedom, chosen so that R²
+has the variance that permutations of the rows give it (computed as if z were empty; `ci.data_test`). If this variance
+is at most 1 % larger than for normal columns, F is not changed.
 
 Under independence p is nearly uniform if the model can express the means of s(x) and s(y) given z, and the spread
 around these means is constant. If the residuals are also normal, each of the two p-values is exactly uniform. The test
@@ -24,9 +24,9 @@ sees changes of one column's mean with the other column, given z; it does not se
 `docs/tests.md` has its error rates and power, failures included.
 
 Because only ranks enter, any increasing or decreasing transform of a continuous column leaves all answers the same to
-the bit. Degenerate cases follow the rules of Fisher's z: a function that the functions before it determine is left out;
-p = 1 if no function of x or of y is left, or if there are too few rows. All members of z together have at most a
-quarter as many functions as there are rows; each keeps at least its normal scores.
+the bit. Degenerate cases follow the rules of Fisher's z: a function is left out if those before it determine it; p = 1
+if no function of x or of y is left, or if there are too few rows. All members of z together have at most a quarter as
+many functions as there are rows; each keeps at least its normal scores.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Basis(NamedTuple):
     start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
     is_discrete: Flags
     pair_start: Counts  # (p, p) where the products of every two variables begin; (0, 0) if there are gaps
-    excess: Floats  # (p, 3) the excess (`ci.data_test`) of each variable's first function, first two and first three
+    excess: Floats  # (p, 3) for each variable the excess (`ci.data_test`) of its first 1, 2 and 3 functions
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:
@@ -202,7 +202,7 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeadProducts:
-    """The products of every two variables' heads: s of a continuous variable, all level columns of a discrete one."""
+    """The products of the heads of every two variables. Heads are s if continuous, all level columns if discrete."""
 
     count: int
     heads: Counts  # (p,) the number of heads of each variable
@@ -275,7 +275,7 @@ def _scores(table: Table, is_discrete: Flags) -> Floats:
 def _tested_functions(u: Floats, degree: int) -> Floats:
     """The functions of a column; polynomials of degree 2 and 3 are 0 if one value fills more than 80 % of its rows.
 
-    Then only normal scores are tested: polynomials of the few other values take degrees of freedom and add little
+    Then only normal scores are tested, as polynomials of the few other values take degrees of freedom and add little
     power (`docs/tests.md`). If the column is in a condition set, s², s³ and the higher polynomials are still used.
     """
     made, present = functions(u, degree), u[~np.isnan(u)]

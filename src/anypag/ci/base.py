@@ -81,7 +81,7 @@ class CITest(Protocol):
 
     `names` are the variables, in the order of the indices. `exact` says that the answers are never wrong (an oracle),
     so that marks derived from them can prune the search. `batch` is how many questions to send at a time. A compiled
-    test answers thousands about as fast as one. A `batch` of 1 means that answers are expensive: a search then asks a
+    test answers thousands about as fast as one. A `batch` of 1 means that answers are expensive. A search then asks a
     question only if it needs the answer.
     """
 
@@ -191,7 +191,7 @@ def without_score(test: CITest) -> DataError:
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend on each other; ranks even pairs whose p is 0. None if the test has no measure."""
+    """How strongly x and y depend on each other, also where p is 0. None if the test has no such measure."""
     measure = getattr(innermost(test), "strength", None)
     return None if measure is None else np.asarray(measure(queries), np.float64)
 

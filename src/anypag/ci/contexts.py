@@ -2,8 +2,8 @@
 
 If contexts depend on the design alone (`Pooled.is_fixed`), every question is asked given all contexts except x, y
 and contexts that would determine x or y. With unlimited data this changes no answer. With finite data it reveals more
-changes: without the other contexts, the indicator of a data set compares this set with a mixture of all others, which
-may hide a change.
+differences between data sets. Without the other contexts, the indicator of a data set would compare this set with a
+mixture of all others, which may hide a difference.
 
 If the contexts in a condition set determine a tested context, nothing of this context is left to test. Then the answer
 is "dependent", so that such a set separates the context from no variable. With contexts_test="pairwise" a context is
@@ -31,7 +31,7 @@ class OfContexts(Wrapper):
     """
 
     answers_alike = False
-    always_given: Flags  # (p,) the contexts that every question conditions on (except as said above)
+    always_given: Flags  # (p,) the contexts on which every question conditions (with the exceptions above)
 
     def __init__(self, test: CITest, table: Pooled, apart: Mapping[str, CITest]) -> None:
         super().__init__(test)
@@ -62,7 +62,7 @@ class OfContexts(Wrapper):
     def _kinds(
         self, x: Indices, y: Indices, z: Indices
     ) -> Iterator[tuple[ContextSet, ContextSet, npt.NDArray[np.intp]]]:
-        """Groups of questions: their contexts among x and y, those in the condition set, and the rows of the group."""
+        """For each group of questions: its contexts among x and y, those in condition sets, the rows of the group."""
         own = np.array(self._contexts)
         ends, given = (x[:, None] == own) | (y[:, None] == own), (z[:, :, None] == own).any(axis=1)
         kinds, of = np.unique(np.hstack([ends, given]), axis=0, return_inverse=True)

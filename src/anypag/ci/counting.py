@@ -38,7 +38,7 @@ _MOST_BINARY = 5  # the largest condition set with which binary columns use the 
 _WITH_GAPS = 4  # the factor by which a table may have more cells if gaps are counted in it
 MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps, for any number of rows
 _TIMES_A_SET = 16  # a table that several queries share has at most this many times the cells of their largest own table
-_ROWS_PER_CELL = 4  # ... or, if that is more, a cell for every four rows; but never more cells than rows
+_ROWS_PER_CELL = 4  # such a table may also have one cell for every four rows, but never more cells than rows
 _PARTS_OF_A_ROW = 1000  # weights are rounded to whole thousandths of an effective row
 _LONG, _LONG_RUNS = 10_000, 4  # equal rows are counted together from 10,000 rows on, if a row occurs 4 times on average
 NO_WEIGHTED_SCORE = "The score of discrete columns counts whole rows, and weights are not counts"
@@ -53,7 +53,7 @@ class CountTest(StatisticTest):
     _family: ClassVar[int]  # the statistic's code in the kernels
 
     distinct: npt.NDArray[np.int32]
-    """(p, m) the level (0, 1, ...) of each column in each stored row; -1: a gap. Columns are in the order of names."""
+    """(p, m) the level (0, 1, ...) of each column in each stored row; -1 for a gap. Columns are in order of names."""
     weights: Counts  # (m,) the count of each stored row: 1, unless rows are resampled, counted or weighted
     has_gaps: bool  # do columns have gaps? Then each test leaves out the rows with gaps in its own columns
     n_distinct: int  # how many rows are counted for an answer: the stored rows, or the distinct ones of a long table
@@ -107,7 +107,7 @@ class CountTest(StatisticTest):
 
     def _grouped_rows(self) -> tuple[npt.NDArray[np.int32], Counts]:
         """`distinct` and `weights`, without repeated rows if a long table has many. Distinct rows stay in the order in
-        which they first occur: kernels number strata in this order, so answers are the same to the bit.
+        which they first occur. Kernels number strata in this order, so answers are the same to the bit.
         """
         if len(self.weights) < _LONG:
             return self.distinct, self.weights
@@ -120,7 +120,7 @@ class CountTest(StatisticTest):
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
-        """(p, n) each column's level in each row; -1: gap. DataError if rows are weighted, too many or in an engine."""
+        """(p, n) the level in every cell; -1 for a gap. DataError if rows are weighted, too many or in an engine."""
         if self._grouped is None and self._unit > 1:
             raise DataError(f"{NO_WEIGHTED_SCORE}. Choose a method that uses tests ({Option('method', 'icd')}).")
         if self._grouped is not None or (len(self.weights) < self.n and self.n * len(self.names) > MOST_NUMBERS):
@@ -158,7 +158,7 @@ class CountTest(StatisticTest):
         return statistics, follows, rows
 
     def _counted(self, queries: Queries) -> Answers:
-        """The answers to arranged queries: jointly if a table of all level combinations is small, else one by one."""
+        """The answers to arranged queries: from joint tables if all level combinations fit, else query by query."""
         joint = self._is_joint(queries)
         if len(queries) and joint.all():
             return self._count_jointly(queries)

@@ -3,10 +3,10 @@
 Take the sum of the squared canonical correlations of two blocks of columns (R², if one block is a single column). Under
 permutations of the rows its mean is the same for all distributions of the columns, but its variance is not. Where both
 blocks have a few extreme values (heavy tails, rare levels, columns of almost only zeros), one row with two extreme
-values decides, and χ² or F reject too often. Box and Watson (1962) give the exact variance: 1 + a · b times that for
-normal columns, where a and b are called the excesses of the two blocks. A beta distribution with this mean and variance
-gives a second p-value, and the larger one counts (`ci.additive` lowers the degrees of freedom of F instead). With a
-condition set, the excesses are still those of the columns, not of their residuals.
+values decides, and χ² or F reject too often. Box and Watson (1962) give the exact variance. It is the variance for
+normal columns times 1 + a · b, where a and b are called the excesses of the two blocks. A beta distribution with this
+mean and variance gives a second p-value, and the larger one counts (`ci.additive` lowers the degrees of freedom of F
+instead). With a condition set, the excesses are still those of the columns, not of their residuals.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
 LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
 TESTED = 3  # how many functions of a column the additive test tests; the powers of normal scores come after them
-MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the most rows kept for later checks; with more columns no row is kept
+MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # for later checks; rows of tables with more columns are not kept
 
 
 class DataTest(ABC):
@@ -52,7 +52,7 @@ class DataTest(ABC):
     """The names of the choices that `bind` passes on as arguments of the class."""
     weighs: ClassVar[bool] = False  # can it weight rows (`anypag.weighted`)?
     fits: ClassVar[str] = "as its author says"
-    """What must be true of the data for its p-values to be right, in a few words for reports."""
+    """What must be true of the data for the test's p-values to be right, in a few words for reports."""
 
     names: tuple[str, ...]
     n: int
@@ -94,7 +94,7 @@ class DataTest(ABC):
         return type(self).__module__.startswith("anypag.")
 
     def with_findings(self, found: Sequence[Finding]) -> Self:
-        """The test with findings added to its audit that were made before the test was bound."""
+        """The test, with these findings added to its audit. They were made before the test was bound."""
         made = copy(self)
         made.audit = self.audit.with_findings(found)
         return made if found else self
@@ -122,7 +122,7 @@ class DataTest(ABC):
         return self.worth.rows(queries.x, queries.y, queries.z)
 
     def _keep_some_rows(self, source: Source) -> None:
-        """Keeps all rows of a short table or evenly spaced rows of a long one; none with weights or many columns."""
+        """Keeps all rows of a short table, evenly spaced rows of a long one, none with weights or too many columns."""
         if "rows" not in source.lacks and self.worth is None and len(source.names) <= MOST_COLUMNS_KEPT:
             values = source.sample().values
             step = -(-len(values) // MOST_ROWS_KEPT)

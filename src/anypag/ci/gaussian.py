@@ -155,8 +155,8 @@ class FisherZ(DataTest):
         """The test from the covariance (or correlation) matrix of n rows.
 
         Args:
-            covariance: a square array, a square data frame (`df.cov()` of pandas), or the path of a file: a column and
-                a row for each variable; the first column may hold the names. One of the two triangles may be empty.
+            covariance: a square array, a square data frame (`df.cov()` of pandas), or the path of a file with a column
+                and a row for each variable; the first column may hold the names. One of the two triangles may be empty.
             n: the number of rows that the matrix was computed from.
             names: for an array, the names of its columns; otherwise, which columns to use.
             singular: as for `FisherZ`.
@@ -255,7 +255,9 @@ class FisherZ(DataTest):
         return np.array(np.broadcast_to(self._answers(queries)[2], len(queries)))
 
     def _answers(self, queries: Queries) -> tuple[Floats, npt.NDArray[np.int32], Counts, Floats]:
-        """|rho|, members left out, rows used (one number without gaps and weights), products of excesses of x and y."""
+        """`strengths`: |rho|. `left_out`: how many members of z were left out. `rows`: how many rows were used (one
+        number if there are neither gaps nor weights). `excess`: the excess of x times that of y.
+        """
         from anypag._kernels.gaussian import partial_correlations
 
         queries = self.arranged(queries)

@@ -4,7 +4,7 @@ A `Card` keeps one correlation matrix on the card (`tests/` replaces it by a cla
 and multiplications are not fused with additions, so that the same matrix gives the same bits as on the CPU. The card
 preselects by |rho|, the absolute partial correlation (`GPUPasses`); then the CPU decides by the p-value. Only the
 matrix itself is summed in another order on the card. So decisions with p-values within `CLOSE` of alpha may differ from
-those of the CPU; they are counted.
+those of the CPU. Such decisions are counted.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Card(Products):
     def added(self, total: Any, more: Any, shift: npt.NDArray[np.int32], difference: Floats) -> Any:
         with self._guarded():
             factor, offset = self._cupy.asarray(np.ldexp(1.0, shift)), self._cupy.asarray(difference)
-            for row in range(0, self._n, 1024):  # piece by piece: a temporary table of all pairs would not fit
+            for row in range(0, self._n, 1024):  # piece by piece, because a temporary table of all pairs would not fit
                 part = slice(row, row + 1024)
                 more[part] += total[part] * (factor[part, None] * factor) + offset[part, None] * offset
         return more

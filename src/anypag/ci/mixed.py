@@ -138,7 +138,9 @@ class DegenerateGaussian(StatisticTest):
         return self._answers(queries)[:3]
 
     def _answers(self, queries: Queries) -> tuple[Floats, Counts, Counts, Counts, Floats, Floats]:
-        """Statistics, degrees of freedom, rows, (b, 3) widths of z, x, y; excesses; traces."""
+        """`statistics`, `freedoms`, `rows`; `widths` (b, 3), how many columns of z, x and y are kept; `excess`, that of
+        x times that of y; `traces`, Pillai's trace, or NaN where χ² alone gives p.
+        """
         from anypag._kernels.gaussian import block_statistics
 
         queries, b = self.arranged(queries), len(queries)
@@ -160,7 +162,7 @@ class Blocks:
     values: Floats
     has_value: npt.NDArray[np.bool_]
     excess: Floats
-    """(p,) the excess of each variable (`anypag.ci.data_test`); with gaps 0, and each question computes its own."""
+    """(p,) the excess of each variable (`anypag.ci.data_test`); 0 if there are gaps, and each question computes it."""
 
     @classmethod
     def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:
@@ -179,7 +181,7 @@ class Blocks:
 
 
 def excess_of_blocks(moments: Moments, start: Counts, kinds: Sequence[Kind], n: int) -> Floats:
-    """(p,) the excess of each variable; a discrete variable's is computed from the means of its columns."""
+    """(p,) the excess of each variable. That of a discrete variable is computed from the means of its columns."""
     found = excess_of_numbers(np.append(moments.kurtosis, 0.0)[start[:-1]], n)
     for i in (i for i, kind in enumerate(kinds) if kind == "discrete"):
         shares = moments.mean[start[i] : start[i + 1]]

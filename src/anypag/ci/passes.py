@@ -93,8 +93,8 @@ class Passes(Protocol):
         """
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        """For each edge the single node of its pools of radius 1 with the largest p-value. Edges with more than
-        `max_sets` nodes in these pools are not tested (-1: no limit), nor edges with an empty pool.
+        """For each edge the node of its pools of radius 1 given which p is largest. Edges with more than `max_sets`
+        nodes in these pools are not tested (-1 for no limit), and edges with an empty pool are not tested either.
         """
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
@@ -141,7 +141,7 @@ class CorrelationPasses:
 
 
 class RaisedPasses:
-    """Passes of a test that raises the p-values of pairs far from normal: their best sets are tested again.
+    """Passes of a test that raises the p-values of pairs far from normal. The best sets of such pairs are tested again.
 
     For one pair, the raised p still falls as |rho| rises, so the best of several sets stays the best. Only sets whose
     |rho| differ in just the last bits, because their members are copies of each other, may change places.
@@ -192,5 +192,5 @@ def least_strength(n: int, alpha: float) -> float:
 def roots_of(n: int, r: int) -> Floats:
     """sqrt(degrees of freedom / 8) for condition sets of r, r - 1, ..., 0 members; 0 if there are too few rows."""
     roots: Floats = np.sqrt(np.maximum(fisher_freedom(n, np.arange(r, -1, -1)), 0) / 8.0)
-    roots.setflags(write=False)  # read-only: all callers share the cached array
+    roots.setflags(write=False)  # because all callers share the cached array
     return roots

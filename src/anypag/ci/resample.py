@@ -49,7 +49,7 @@ class Resamples(NamedTuple):
 
 
 def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
-    """The rows that resamples are drawn from: counts if the test takes them, else all rows. DataError if too many."""
+    """The rows that resamples are drawn from (as counts, if the test takes counts). DataError if there are too many."""
     source = as_source(data, choices.names, choices.kinds)
     if isinstance(source, Table):
         return source
@@ -65,7 +65,7 @@ def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:
 
 
 def _takes_counts(choices: Choices, source: Source) -> bool:
-    """Will the test be one of discrete columns, which takes rows with counts?"""
+    """Will the test be a test of discrete columns, so that it takes rows with counts?"""
     if choices.test == "auto":
         return common_kind(source.kinds) == "discrete"
     found = class_of_test(choices.test) if isinstance(choices.test, str) else choices.test
@@ -75,7 +75,7 @@ def _takes_counts(choices: Choices, source: Source) -> bool:
 def resamples_of(
     test: CITest, source: Table | CountedTable | None, choices: Choices, *, by_sums: bool = True
 ) -> Resamples:
-    """Makes tests of resamples of the rows behind a test; ParameterError if it has no rows. `source` is None if
+    """The `Resamples` of the rows behind a test; ParameterError if the test has no rows. `source` is None if
     the user gave a test instead of data. `by_sums=False` says that a wrapper changes the answers of the test
     (`ci.contexts`), so that the test must be bound to repeated rows.
     """
@@ -103,7 +103,7 @@ def resamples_of(
 
 
 def _always(exact: CITest, counts: Counts) -> CITest:
-    """The exact test itself: it has no rows, so it is the same for every resample."""
+    """The exact test itself. It has no rows, so it is the same for every resample."""
     return exact
 
 

@@ -30,9 +30,9 @@ from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     """A test bound to data. `data` is any table (see `anypag.data.as_table`), or a test, which is used as it is.
 
-    The choice `test` says which: "auto" (Fisher's z if no column is discrete; if all are, the permutation test, or with
-    row weights Pearson's χ²; else the test for mixed data), a name in `anypag.catalogue`, the class of a test, a
-    function f(x, y, z) -> p of column indices, or a test. The other choices about data say how the test is bound.
+    The choice `test` says which: "auto" (Fisher's z if no column is discrete; the permutation test if all are, but
+    Pearson's χ² if rows have weights; else the test for mixed data), a name in `anypag.catalogue`, the class of a test,
+    a function f(x, y, z) -> p of column indices, or a test. The other choices about data say how the test is bound.
 
     >>> import numpy as np
     >>> resolve_test(np.random.default_rng(0).integers(0, 3, size=(100, 4)))
@@ -62,7 +62,7 @@ def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
 
 
 def _in_contexts(given: type[DataTest] | None, source: Source, choices: Choices) -> CITest:
-    """The test of a source, by default the one that fits its columns; wrapped (`ci.contexts`) if it has contexts."""
+    """The test of a source (by default the one that fits its columns), wrapped by `ci.contexts` if it has contexts."""
     test = given or _fitting(source)
     return with_contexts(_bound(given, source, choices), source, lambda part: _bound(test, part, choices))
 
@@ -81,7 +81,7 @@ def _bound(given: type[DataTest] | None, source: Source, choices: Choices) -> Da
     def read(rest: Source, missing: Missing, singular: Singular) -> tuple[DataTest, Audit]:
         return _without_copies(given or _fitting(rest), rest, told(missing=missing, singular=singular))
 
-    spoken_of = choices.knowledge.spoken_of if choices.knowledge else ()  # in a statement, tiers excepted
+    spoken_of = choices.knowledge.spoken_of if choices.knowledge else ()  # named in statements other than tiers
     needed = {*spelled_out(choices.kinds or {}, source.names), *spoken_of}  # columns that must not be left out
     bound, left_out = leaving_out(source, choices.missing, choices.singular, needed, read)
     return bound.with_findings(left_out)

@@ -1,11 +1,11 @@
 """Slow tests, which process all rows for every question: the kernel test (KCI) and a test by regression (GCM).
 
 KCI (Zhang, Peters, Janzing and Schölkopf 2011) sees dependence of any shape; a gamma distribution approximates its
-null distribution. Time is cubic in the rows: use it for a thousand rows at most.
+null distribution. Time is cubic in the number of rows, so use it for a thousand rows at most.
 
 GCM, the generalised covariance measure (Shah and Peters 2020), regresses x and y on z; if the two are independent given
 z, their residuals are uncorrelated. The mean product of the residuals, divided by its standard error, is close to
-normal if both regressions are good: the product of their errors must fall faster than 1/√n (n rows). Any regressor of
+normal if both regressions are good (the product of their errors must fall faster than 1/√n, n rows). Any regressor of
 scikit-learn can be used (anything with `fit` and `predict`).
 """
 
@@ -48,7 +48,7 @@ class SlowTest(DataTest):
     Args:
         data, names, missing, singular, max_r: as for `FisherZ`.
         kinds: "continuous", "discrete" or "ordinal", for columns whose kind should not be inferred; a discrete column
-            becomes one column of zeros and ones for each level but the most frequent.
+            becomes one column of zeros and ones for each level except the most frequent.
         seed: the seed of random numbers; the same seed and question give the same answer.
     """
 
@@ -176,7 +176,7 @@ def _hsic(x: Floats, y: Floats) -> float:
 
 
 def _left_over(x: Floats, y: Floats, inflation: float) -> float:
-    """The p-value of two kernels with z regressed out; products of their eigenvectors give the null distribution."""
+    """The p-value for two kernels after regression on z; products of their eigenvectors give the null distribution."""
     products = (_directions(x)[:, :, None] * _directions(y)[:, None, :]).reshape(len(x), -1)
     gram = products @ products.T if products.shape[1] > len(x) else products.T @ products
     return _gamma_tail(float(np.sum(x * y)) / inflation, float(np.trace(gram)), float(2.0 * np.sum(gram * gram)))
@@ -261,9 +261,9 @@ class GCM(SlowTest):
 
 
 def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats], float]:
-    """The residuals of `parts` after regression on cubic splines (powers if values are few) and products of two columns
-    of z; and the ratio of the variance of the sum of products of residuals to its estimate from the rows. A regression
-    on k columns lowers this variance by the share k/n, and the estimate by about 2k/n.
+    """The residuals of `parts` after regression on z (on cubic splines or powers of columns, and on products of two
+    columns); and the inflation: the variance of the sum of products of residuals, divided by its estimate from the
+    rows. A regression on k columns lowers this variance by the share k/n, and the estimate by about 2k/n.
     """
     n, k = z.shape
     pairs = list(combinations(range(k), 2))
@@ -276,7 +276,7 @@ def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats
 
 
 def _spline(column: Floats, most: int) -> Floats:
-    """(n, k) cubic B-splines, knots at quantiles, k at most `most` and 8; powers if values are few or `most` < 3."""
+    """(n, k) cubic B-splines with knots at quantiles, k ≤ min(`most`, 8). Powers if values are few or `most` < 3."""
     from scipy.interpolate import BSpline
 
     n_inner = min(most, 8) - 3
@@ -296,8 +296,8 @@ def _has_two_values(columns: Floats) -> Flags:
 def _largest_tail(products: Floats, least: Floats, inflation: float, random: np.random.Generator) -> float:
     """The p-value of the largest standardised mean of several columns, whose means are 0 under independence.
 
-    Variances are raised to at least `least`: for two levels that meet in no row the products hardly vary, and their
-    mean would look far from 0. The raised variances are multiplied by `inflation`.
+    Variances are raised to at least `least`: if two levels meet in no row, the products hardly vary, and their mean
+    would look far from 0. The raised variances are multiplied by `inflation`.
     """
     from scipy.special import erfc
 

@@ -141,7 +141,7 @@ def opened(sent: Any) -> Any:
 
 
 def answer(sent: Any, queries: Queries) -> tuple[PValues, float]:
-    """The answers of a parcel's test, and the seconds they took; all errors but `AnypagError` name the question."""
+    """The answers of a parcel's test, and the seconds they took. All errors except `AnypagError` name the question."""
     test, began = opened(sent), time.perf_counter()
     parts = [np.empty(0)]
     for k in range(len(queries)):
@@ -167,7 +167,7 @@ class Dispatched(Wrapper):
 
     @property
     def block(self) -> int:
-        """How many questions to send at a time. Answers to the first may make later ones unnecessary, so not more."""
+        """How many questions to send at a time: few, because the first answers may make later questions unnecessary."""
         return workers_of(self._n_jobs) * TASKS_PER_WORKER * self._per_task
 
     def pvalues(self, queries: Queries) -> PValues:

@@ -40,7 +40,7 @@ class Consistency:
     behind: str = "tests"  # what the graph rests on (tests, scores, knowledge), for the sentence about a contradiction
 
     def lines(self, most: int = 3) -> list[str]:
-        """The contradictions, the note and advice, one sentence a line; empty if there are neither."""
+        """The contradictions, the note and advice, a sentence a line; empty if there is no contradiction or note."""
         found = self.contradictions
         if not found:
             return [self.note] if self.note else []
@@ -121,7 +121,7 @@ def withdrawn_marks(result: Result) -> list[Counts]:
 
     If the final graph has the edge, a mark is withdrawn if it changed. If the edge is gone, an arrowhead at A on A–B is
     withdrawn if a possibly directed path of the final graph leads from A to B, and a tail if no directed path does. The
-    removal of an edge itself withdraws nothing: the edge only meant that no test had separated the pair yet.
+    removal of an edge itself withdraws nothing, because the edge only meant that no test had separated the pair yet.
     """
     final = result.pag.marks
     still = cache(lambda: [np.packbits(about(final), axis=1) for about in (causes, not_causes)])

@@ -120,7 +120,7 @@ class Searched:
     problem: Problem = field(repr=False)  # what the search worked on: the test, the choices, the audit of the data
     last: tuple[PAG, StepInfo] | None = field(repr=False)  # the graph after the last finished step, and its info
     for_effects: Callable[[], tuple[State, str | None]] | None = field(default=None, repr=False)
-    """Returns the state with additional sampled graphs, which are used for effects alone, and what stopped drawing."""
+    """Returns the state with more sampled graphs, for effects only, and what stopped drawing them (None if nothing)."""
 
     @cached_property
     def pag(self) -> PAG:
@@ -184,7 +184,7 @@ class Searched:
 
     @cached_property
     def posterior(self) -> Posterior | None:
-        """The sampled graphs, with more of them for effects, which take a while; None if no graphs were sampled."""
+        """The sampled graphs and those for effects only, which take a while to draw; None if no graphs were sampled."""
         if getattr(self.state, "posterior", None) is None:
             return None
         state: Any = self.state if self.for_effects is None else self.for_effects()[0]

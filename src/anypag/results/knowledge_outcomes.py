@@ -92,7 +92,7 @@ class _Judge:
         return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
 
     def _cost(self, statement: Statement) -> str:
-        """A clause: by how much the best graph that violates the statement fits better; empty if no such graph does."""
+        """A clause that says how much better a graph fits that violates the statement; empty if no such graph does."""
         rival = getattr(self.state, "rival", None)  # only searches by scores have this graph
         if rival is None or rival.pag is None:
             return ""
@@ -102,7 +102,7 @@ class _Judge:
             return ""
         gain = float(rival.gain[0])
         how_much = next(words for most, words in COSTS if gain < most)
-        return f"the data prefer graphs without it by {gain:.1f} log units: {how_much}"
+        return f"the data prefer graphs without it by {gain:.1f} log units ({how_much} evidence)"
 
     def _closed(self, facts: Facts) -> Closed:
         """The marks that follow from facts. With n statements, the exact closure gets 1/n of its usual trials."""
@@ -134,7 +134,7 @@ class _Judge:
         """A clause that names a stated cause without a possible path to its effect; empty if there is none.
 
         Missing edges and marks come from the data alone, so the clause is true even if the graph has too many edges.
-        Variables that may cause selection are not checked: they may act on a path that the sample does not show.
+        Variables that may cause selection are not checked, as they may act on a path that the sample does not show.
         """
         marks, selection = self._base.orientation.marks, self.facts.selection
         is_seen = (marks == Mark.ARROW).any(axis=0) | self.facts.not_selecting | (not selection)
@@ -145,7 +145,7 @@ class _Judge:
         return f"the graph that the data give has no path left by which {a} could cause {b}"
 
     def _broken(self, alone: Facts) -> str:
-        """A clause on a cause that the data show and the statement denies, with its mark and test; empty if none."""
+        """A clause about a cause that the data show and the statement denies, and its test; empty if there is none."""
         marks = self._base.orientation.marks
         leads = _surely_lead(marks, alone.not_selecting if self.facts.selection else np.ones(len(marks), np.bool_))
         broken = alone.not_causes & leads
@@ -292,13 +292,13 @@ def _agree(facts: Facts, closed: Closed) -> bool:
 
 
 def _surely_lead(marks: Marks, not_selecting: Flags) -> Flags:
-    """(n, n) is i surely a cause of j: does a directed path lead there, and is i no cause of selection?"""
+    """(n, n) True if i is surely a cause of j: a directed path leads from i to j, and i does not cause selection."""
     is_sure = (marks == Mark.ARROW).any(axis=0) | not_selecting
     return np.asarray(ancestry(marks) & is_sure[:, None], np.bool_)
 
 
 def _may_lead(marks: Marks, *, selection: bool) -> Flags:
-    """(n, n) can i be a cause of j: do the marks of some path from i to j allow it?"""
+    """(n, n) True if i can be a cause of j: the marks of some path from i to j allow it."""
     is_open = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
     return np.asarray(transitive(is_open if selection else is_open & (marks != Mark.TAIL)), np.bool_)
 

@@ -23,7 +23,7 @@ MOST_GRAPHS = 3  # how many of the most probable graphs are kept
 LEAST_ALTERNATIVE = 0.05  # an `Alternative` with a smaller share is reported without its changes
 LEAST_ROWS_PER_NUMBER = 1.0  # fewer rows for each parameter of the best graph are too few for the probabilities
 MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs from tables simulated from the best graph
-LEAST_PAIRS = 2  # a misfit needs this many pairs that differ, or all pairs: one may differ by chance
+LEAST_PAIRS = 2  # a misfit needs this many pairs that differ (or all pairs), because one may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
 DOES_NOT_FIT = "This table does not fit what the probabilities assume"
 LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
@@ -63,13 +63,13 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` has the states of pairs (symbols read from the first name); a pair that it lacks has the states `elsewhere`.
+    `pairs` has the states of pairs (symbols read from the first name); all other pairs have the states `elsewhere`.
     `causes` has two shares for (a, b): of the sampled graphs whose class says that a causes b (directly or not), and of
-    those whose class excludes it. A pair that it lacks has the shares 0 and 1. `graphs` are the most probable of the
+    those whose class excludes it. All other pairs have the shares 0 and 1. `graphs` are the most probable of the
     `n_classes` sampled classes, each with its share and its edges. If `hidden` is False, only graphs without hidden
     causes were sampled, and all probabilities assume that there are none. `changes` lists, for a pair, the changes of
-    other pairs that go with its alternative. `as_sampled` has, for each edge of the answer that was changed later (by
-    knowledge, or to circles in time series), its symbol before that.
+    other pairs that go with its alternative. `as_sampled` has, for each edge of the answer whose marks were changed
+    later (by knowledge, or to circles in time series), the symbol before the change.
     """
 
     n_samples: int
@@ -162,7 +162,7 @@ def probabilities_of(posterior: Posterior, pag: PAG, *, hidden: bool, selection:
 
 
 def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States], States]:
-    """The states of each pair that differs from the usual; and the usual states, which all other pairs share."""
+    """`pairs`: the states of each pair with unusual states; `elsewhere`: the usual states, which all others have."""
     from anypag.search.by_scores.calibrated import calibrated
     from anypag.search.by_scores.sampled_graphs import STATES
 
@@ -279,7 +279,7 @@ def misfit_of(state: BayesState, problem: Problem) -> Misfit:
     is_design = np.isin(names, known.contexts if known else ())  # nothing is assumed of the distribution of contexts
     if isinstance(score, DiscreteScore):
         n = len(names)
-        if len(state.n_levels):  # levels are drawn anew: those in the state belong to another graph of the chain
+        if len(state.n_levels):  # levels are drawn anew, because the state has those of another graph of the chain
             dag = latent_dag(state.best, state.n_levels)
             score = score.with_hidden(LatentScore(score).drawn(dag, state.hidden, [state.rounds]), dag.n_levels)
             parents = dag.causes

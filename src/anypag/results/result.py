@@ -118,7 +118,7 @@ class Result:
 
     @property
     def compared(self) -> str | None:
-        """A sentence: in how many pairs the search by tests alone differs; None without such a search.
+        """A sentence that says in how many pairs the graph by tests alone differs; None without such a graph.
 
         >>> import anypag as ap
         >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C; C --> D"), 500, seed=1)
@@ -196,7 +196,7 @@ class Result:
 
     @property
     def conflicts(self) -> tuple[MarkReason, ...]:
-        """Marks that a rule gives but that were not set: another mark was there, or rules disagreed."""
+        """Marks that a rule gives but that were not set, because another mark was there or rules disagreed."""
         return self.grounds.conflicts
 
     @property
@@ -320,7 +320,7 @@ class Result:
 
     @property
     def r(self) -> int:
-        """The size of the largest condition sets tried in a finished iteration; -1 before any."""
+        """The size of the largest condition sets tried in a finished iteration; -1 if none is finished."""
         return max((item.r for item in self.history), default=-1)
 
     def explain(self, a: str, b: str) -> Explanation:
@@ -430,7 +430,7 @@ class Result:
 
 
 def refuse_unsearched(source: object, *nodes: object) -> None:
-    """Raise an error for the name of a column left out, of a data set, or of the column that tells data sets apart."""
+    """Raise an error if a node is a column that was left out, a data set, or the column that tells data sets apart."""
     if not isinstance(source, Result):
         return
     findings = source.audit.findings if source.audit else ()

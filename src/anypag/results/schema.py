@@ -378,7 +378,7 @@ def read_fields(content: Mapping[str, Any], pag: PAG) -> Result:
 
 
 def _before_scores(result: Result, kept: Mapping[str, Any], tested: dict[str, Any]) -> Result:
-    """The result of the tests. Data, choices (but the method) and steps with an r are those of the whole result."""
+    """The result of the tests. Data, choices (except the method) and steps with an r are those of the whole result."""
     pag, complete, stopped = (tested.pop(name) for name in _OWN)
     shared = {**{name: kept[name] for name in _SHARED}, **dict.fromkeys(_OF_SCORES)}
     steps = tuple(item for item in result.history if item.info.has_r)

@@ -190,7 +190,7 @@ def not_causes(marks: Marks) -> Flags:
     """(..., p, p) do the marks exclude that i is an ancestor of j?
 
     They do if no path from i to j can be causal. A causal path never leaves a node at an arrowhead. It enters a node at
-    a tail only if that node affects selection (in `A --- B`, A may cause B), which no node with an arrowhead does.
+    a tail only if that node affects selection (in `A --- B`, A may cause B). A node with an arrowhead never does.
     """
     has_arrow = (marks == Mark.ARROW).any(axis=-2)
     ends = (np.swapaxes(marks, -1, -2) == Mark.ARROW) | (marks == Mark.NONE)
@@ -213,7 +213,8 @@ class PairCounts(NamedTuple):
     `same` counts the graphs that agree with the graph of the whole data (the same edge, or no edge in both). `joined`
     counts the graphs with any edge. `else_mostly` is the most frequent answer of the graphs that disagree (`o->`, for
     example, or "none"); None if all agree. `kinds` counts each kind of edge, written from a to b. `causes` has two
-    counts: of graphs that claim that a is an ancestor of b, and that b is one of a; `not_causes` of those that deny it.
+    counts: graphs that claim that a is an ancestor of b, and graphs that claim that b is an ancestor of a. `not_causes`
+    has the counts of graphs that claim that a is no ancestor of b, and that b is no ancestor of a.
     """
 
     n: int

@@ -26,7 +26,7 @@ from anypag.search.problem import Chosen, Problem, pose
 if TYPE_CHECKING:
     from anypag.scores.base import Score
 
-MOST_SECONDS = 60.0  # if the posterior would take longer, "auto" uses tests alone: from 317 columns of numbers on
+MOST_SECONDS = 60.0  # if the posterior would take longer, "auto" uses tests alone (from 317 columns of numbers on)
 SECONDS_A_PAIR, SECONDS_A_CELL, SECONDS_A_ROW, SECONDS_A_BLOCK = 6e-4, 1.2e-6, 1.5e-7, 6e-7
 """The posterior of n variables takes about the larger of two times. The first is SECONDS_A_PAIR · n². The second is
 n² · (SECONDS_A_CELL · distinct rows + SECONDS_A_ROW · rows) if the score counts rows; else
@@ -131,7 +131,7 @@ def _score_or_reason(of_tests: Sequence[str], choices: Choices, test: CITest) ->
 
 
 def _posterior_takes(score: Score, test: CITest) -> tuple[float, str]:
-    """About how many seconds rows or levels cost the posterior, and a clause about the column that costs most."""
+    """About how many seconds the posterior takes for rows or levels, and a clause about the column that costs most."""
     n, widths, rows = len(score.names), score.widths, rows_behind(test) or 0
     if not score.hidden:
         return n**2 * (getattr(innermost(test), "n_distinct", rows) * SECONDS_A_CELL + rows * SECONDS_A_ROW), ""

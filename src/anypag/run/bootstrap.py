@@ -1,4 +1,4 @@
-"""`bootstrap`: the search on the whole data, then on resamples of their rows."""
+"""`bootstrap`: the search on the whole data, then on resamples of the rows."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class Resampling:
 
 
 def _require_whole_clusters(plan: Plan) -> None:
-    """Raise an error if a cluster has rows in several data sets: each data set is resampled on its own."""
+    """Raise an error if a cluster has rows in several data sets, because each data set is resampled on its own."""
     if plan.clusters is None or plan.strata is None:
         return
     both = np.unique(np.column_stack([plan.clusters, plan.strata]), axis=0)
@@ -243,7 +243,7 @@ def bootstrap(
 
     Returns:
         `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples.
-        For a mark, entry [i, j] is about the mark at j on i–j. `s.graphs`, `s.failures`; `s.result` of the whole data.
+        For a mark, entry [i, j] is about the mark at j on i–j. `s.graphs`, `s.failures`; `s.result` for all rows.
 
     >>> import anypag as ap
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")

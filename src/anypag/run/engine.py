@@ -43,7 +43,7 @@ MOST_CHECKED_AT_ONCE = 500  # up to this many variables `learn` searches for con
 
 
 class Search:
-    """A search ready to run: all is checked, nothing tested yet. `source` names data that are not read from a file."""
+    """A search ready to run: all is checked, nothing tested yet. `source`: a name for data not read from a file."""
 
     def __init__(
         self,
@@ -240,7 +240,7 @@ def learn(
             is "largest-p" for "auto", "icd" and "bayes" on data if the test takes many questions at once, else "first".
         possible_dsep: for "fci" and "gfci", the nodes of Possible-D-Sep that condition sets may contain: "all", or only
             those "on-paths" between the two variables, which suffice and give far fewer sets.
-        dsep_max_r: the size of the largest condition sets of the Possible-D-Sep phase; None for no limit but `max_r`.
+        dsep_max_r: the size of the largest condition sets of the Possible-D-Sep phase; None: only `max_r` limits it.
         effort: how long to search by score ("auto", "bayes", "boss", "gfci"). 1 is fast, 5 is thorough (more work).
         selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
         knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
@@ -252,7 +252,7 @@ def learn(
         transform: "normal-scores" replaces every continuous column by the normal scores of its ranks. Tests then see
             any monotone dependence, and lose almost nothing on Gaussian data. The whole table is then read into memory.
         singular: what to do with constants, identifiers and columns that are exact functions of others: "auto" (leave
-            them out; a warning says which), "error", or "keep" (keep functions; constants and identifiers are errors).
+            them out; a warning says which), "error", or "keep" (functions stay; constants and identifiers are errors).
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
             one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
             warning then says so.

@@ -36,7 +36,7 @@ from anypag.stored import RefusedError, Variables
 
 ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")  # choices for the whole run, not for a replicate
 FEWEST = 2  # the fewest resamples
-LEAST_SECONDS = 1e-3  # the budget of a search if no time is left: 0 is not allowed, and with this it ends at once
+LEAST_SECONDS = 1e-3  # the time budget if no time is left; 0 is not allowed, and with this a search ends at once
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Replicate]:
     """The replicates of these numbers, as they finish. `rows` go once to each worker. `left` is called when a replicate
-    is dispatched, and returns its budgets. Two replicates are dispatched per worker. With a budget it is only one,
+    is dispatched, and returns its budgets. Two replicates are dispatched per worker. With a budget only one is,
     because dispatched replicates share the rest of the budget. With `max_tests` a task has only one replicate.
     """
     from joblib import Parallel, delayed

@@ -95,7 +95,7 @@ def drawn_until_stopped(
     state: State, problem: Problem, spent: float, listeners: Listeners | None = None
 ) -> tuple[State, str | None]:
     """The state of a search, with the graphs for effects drawn so far, and what stopped the drawing: a signal, the time
-    budget (of which the search used `spent` seconds), or None if nothing stopped it or no time was left to begin.
+    budget (of which the search used `spent` seconds), or None if nothing stopped it, or if no time was left to begin.
     """
     from anypag.search.by_scores.bayes import BayesState, draws_for_effects
 
@@ -136,7 +136,7 @@ class _Watch:
 
 @contextmanager
 def interruptible(tick: Tick) -> Iterator[Tick]:
-    """A context for work that Ctrl-C ends: its tick raises KeyboardInterrupt. A handler set by the user is kept."""
+    """A context for work that Ctrl-C ends. It yields a tick that raises KeyboardInterrupt. A user's handler is kept."""
     is_handled = isinstance(tick, _Watch)  # by an outer context
     is_main = threading.current_thread() is threading.main_thread()
     if is_handled or not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

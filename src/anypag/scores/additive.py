@@ -74,7 +74,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
 
 
 def _adding(gram: Floats, columns: Counts) -> Counts:
-    """The columns that are no linear combination of earlier columns: two, if the variable has three values."""
+    """The columns that are no linear combination of earlier ones (two columns if the variable has three values)."""
     kept: list[int] = []
     for column in columns.tolist():
         slopes = np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, column])

@@ -6,7 +6,7 @@ with its parents is a component. So after a change of one edge at most two compo
 better; the unit is that of a log-likelihood.
 
 Three compiled functions do the work: `component` for Markov chains, `adding` and `removing` for searches over orders.
-They have the same signatures in all scores (`anypag._kernels.gaussian_score`); a search knows nothing of the data.
+They have the same signatures in all scores (`anypag._kernels.gaussian_score`), so that a search works with any score.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from anypag.arrays import Counts, Floats
 
-MOST_WORTHS = 1 << 23  # the most entries of `Trees.worth`; an entry and its `child` take 12 bytes once written
+MOST_WORTHS = 1 << 23  # the most entries of `Trees.worth`; each takes 12 bytes with its `child`, when it is written
 GAMMA = 0.5
 """Gamma of EBIC: an edge costs log(n) / 2 plus log(p), as there are p · (p - 1) / 2 pairs (`benchmarks/tried.md`)."""
 FEW_VARIABLES = 15  # for up to this many variables, graphs for effects are sampled with plain BIC
@@ -92,7 +92,7 @@ class Score(ABC):
 
     @property
     def adding(self) -> Any:
-        """Compiled: a worth of each variable as a further parent, and the worth above which one is added."""
+        """Compiled: the worth of each variable as a further parent, and the worth above which a variable is added."""
         return self._kernel(self.kernels[2])
 
     @property
@@ -133,7 +133,7 @@ class Score(ABC):
     def for_effects(self) -> Self | None:
         """The score with a lower price of an edge, to sample graphs for effects; None if the price cannot be lower.
 
-        The price is that of plain BIC for up to 15 variables. For more it is log(15) below that of gamma = 1/2. So
+        The price is that of plain BIC for up to 15 variables. For more it is log(15) lower than with gamma = 1/2. So
         chance adds about as many edges to a variable as it would with BIC among 15 variables (`docs/effects.md`).
         """
         gamma = getattr(self, "gamma", 0.0)

@@ -26,13 +26,13 @@ class GaussianScore(Score):
         names: the names of the variables.
         n: the number of rows.
         correlation: (p, p).
-        discount: the price of an edge is `discount` · log(n) / 2, as in BIC, ...
-        gamma: ... plus 2 · `gamma` · log(p): EBIC (Foygel & Drton 2010), which accounts for the number of possible
-            graphs.
+        discount: an edge costs `discount` · log(n) / 2, as in BIC.
+        gamma: each edge costs 2 · `gamma` · log(p) more, as in EBIC (Foygel & Drton 2010), which accounts for the
+            number of possible graphs.
         stop: a fit ends when a sweep raises the log-likelihood by less than this.
 
     The likelihood of a district is found by residual iterative conditional fitting, the likelihood of undirected parts
-    by one regression per node and sweep. For a node that is in neither, it follows from the regression on its parents.
+    by one regression per node and sweep. The likelihood of any other node follows from its regression on its parents.
 
     >>> score = GaussianScore(("A", "B"), 100, np.array([[1.0, 0.6], [0.6, 1.0]]))
     >>> nodes, relation, fits = np.array([1, 0]), np.array([[0, 1]], np.uint8), score.of_components[2]  # B <-- A

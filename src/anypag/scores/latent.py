@@ -2,7 +2,7 @@
 
 Nodes without hidden causes are scored by BDeu. The children of hidden causes are scored together, by EM and the
 approximation of Cheeseman & Stutz (1996). Discrete scores of MAGs have far too many parameters to be useful on data. A
-hidden cause with two or three levels has few; if it has many children, a thousand rows are enough to find it
+hidden cause with two or three levels adds few. If it has many children, a thousand rows are enough to find it
 (`benchmarks/tried.md`).
 """
 
@@ -65,7 +65,7 @@ class LatentScore:
         self._nodes: dict[tuple[int, bytes], float] = {}
 
     def of(self, dag: LatentDAG, hidden: HiddenLevels | None = None, sweeps: int = SWEEPS) -> float:
-        """The score of a DAG by at most `sweeps` sweeps of EM from the levels `hidden` (k, rows), or a random start."""
+        """The score of a DAG by at most `sweeps` sweeps of EM, from the levels `hidden` (k, rows) or at random."""
         alone, parents, n = np.flatnonzero(~dag.children.any(axis=0)), dag.parents.T.tobytes(), dag.n
         plain = sum(self._of_node(v, parents[v * n : (v + 1) * n]) for v in alone.tolist())
         groups = [group for group in dag.components() if dag.children[group].any()]
@@ -109,7 +109,7 @@ class LatentScore:
         return self._nodes[key]
 
     def _fit(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
-        """The best fit so far; a new fit is made for a first call, more sweeps, or a final score from `hidden`."""
+        """The best fit so far; fits again if none is known, for more sweeps, or for a final score from `hidden`."""
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
         done, known = self._fits.get(key, (0, None))
@@ -201,7 +201,7 @@ def _at_random(layout: Layout, weight: Floats, seed: int) -> tuple[Floats, Float
 
 
 def _from_levels(layout: Layout, hidden: HiddenLevels) -> tuple[Floats, Floats]:
-    """Tables and shares given hidden levels; the layout must be that of all rows."""
+    """Tables and shares given hidden levels. The layout must have all rows, not only the distinct ones."""
     strides = np.cumprod([1, *layout.sizes[::-1]])[::-1][1:]
     state = (hidden.astype(np.int64) * strides[:, None]).sum(axis=0)
     tables, shares = _empty(layout)

@@ -58,7 +58,7 @@ def groups(counts: Floats, first: Counts, price: float) -> Codes:
 
 
 def _gains(counts: Floats, first: Counts, price: float, a: np.intp, others: Counts) -> Floats:
-    """For each other level: the largest gain of a column's log-likelihood, less the price, if it and `a` stay apart."""
+    """For each of `others`, the largest gain of a column's log-likelihood, less the price, if it and `a` stay apart."""
     both, size = counts[a] + counts[others], counts.sum(axis=1) / len(first)  # each other column counts all rows once
     apart = np.add.reduceat(_log(counts[a]) + _log(counts[others]) - _log(both), first, axis=1)
     apart -= (_log(size[a]) + _log(size[others]) - _log(size[a] + size[others]))[:, None]

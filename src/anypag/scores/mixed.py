@@ -1,6 +1,6 @@
 """The degenerate-Gaussian score, for any mix of continuous and discrete columns (Andrews, Ramsey & Cooper 2019).
 
-A discrete variable becomes one column of zeros and ones for each of its levels but one, and all columns are taken as
+A discrete variable becomes one column of zeros and ones for each of its levels except one, and all columns are taken as
 jointly Gaussian. An edge costs a parameter for every pair of columns it joins. Graphs with hidden variables are scored
 as for Gaussian data, with the columns of one variable joined to each other.
 """
@@ -27,7 +27,7 @@ class MixedScore(GaussianScore):
 
     Args:
         start: (p + 1,) where the columns of each variable begin.
-        explained: (p,) how many columns of each variable, from the first on, its parents explain; default all. The
+        explained: (p,) how many columns of each variable, from the first on, its parents explain; by default all. The
             other columns only explain children (`scores.additive`).
         takes_functions: (p,) 1 if these other columns of a variable's parents explain it too, else 0.
 

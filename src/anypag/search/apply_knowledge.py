@@ -1,7 +1,8 @@
 """The end of a search with knowledge: the marks from data alone, the marks with knowledge, and where they differ.
 
-Some conclusions from knowledge are valid only if all edges are right: rule R11, the use of "no hidden common cause",
-and the exact closure (marks shared by all agreeing graphs; `knowledge.closure`). So they are drawn after the last step.
+Some conclusions from knowledge are valid only if all edges are right: those of rule R11, those from "no hidden common
+cause", and the exact closure (the marks that are equal in all graphs that agree with data and knowledge;
+`knowledge.closure`). The search draws such conclusions after its last step.
 """
 
 from __future__ import annotations
@@ -46,11 +47,11 @@ class Base(NamedTuple):
     orientation: Orientation
     mag: Marks | None  # a MAG of the equivalence class; None if there is none, or if edges may still be removed
     reason: str  # why there is no such MAG
-    colliders: Colliders | None  # decides which nodes are colliders; None if neither separating sets nor a MAG is there
+    colliders: Colliders | None  # decides which nodes are colliders; None if no separating sets and no MAG are known
 
 
 def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> Base:
-    """The marks from data alone. While edges may still be removed, R4 is not applied, because it would need checks."""
+    """The marks from data alone. Without `final`, edges may still be wrong; R4 is then left out (it needs checks)."""
     if not _has_separations(state, problem):
         return _base_of_scores(state)
     colliders = SepsetColliders(state.sepsets, given=problem.always_given)
@@ -94,7 +95,7 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """All marks that follow from graph and facts, by rules or exact closure; `share` divides the number of trials."""
+    """All marks that follow from graph and facts, by rules or exact closure; `share` divides the limit on trials."""
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)
@@ -121,7 +122,7 @@ def _by_rules(facts: Facts, base: Base, state: State, problem: Problem, final: b
 
 
 def close_state(state: AnyState, problem: Problem, *, final: bool, look: Look = do_nothing) -> AnyState:
-    """The last state of a search with all marks from knowledge; `final`: are all edges known to be right?"""
+    """The last state of a search with all marks from knowledge. `final` says that all edges are known to be right."""
     assert problem.facts is not None
     base = base_of(state, problem, final=final, look=look)
     found = closed_with(problem.facts, base, state, problem, final=final, look=look).orientation

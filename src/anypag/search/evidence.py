@@ -1,7 +1,8 @@
 """The evidence for a graph, kept for explanations: p-values of pairs, how each mark was set, conflicts.
 
-A step appends its p-values as a batch. Batches are merged when they are read (steps of `series.shifts` do so), or when
-there are 64. Pairs separated in a pass over all pairs (`ci.passes`) have no record: the test can answer again.
+A step appends its p-values as a batch. Batches are merged when the p-values are read (steps of `series.shifts` do so),
+or when there are 64. Pairs that a pass over all pairs separated (`ci.passes`) have no record, because the test can
+compute their p-values again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from anypag.graphs.orientation import LogRows
 from anypag.graphs.rules import RULES
 from anypag.stored import Array, Nested, rule_rows, stored
 
-MOST_BATCHES = 64  # one more batch, and these are merged
+MOST_BATCHES = 64  # if there are as many, they are merged before another batch is added
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class PairNotes:
 
     pairs: Counts = stored(Array("int64", (None,), 0))  # (m,) the pairs i < j as i · n + j, ascending
     p: Floats = stored(Array("float64", (None,)))
-    """The p-value that separated the pair; for other pairs, the largest p-value of their tests; NaN if untested."""
+    """The p-value of the test that separated the pair; if none did, the largest of its p-values; NaN if untested."""
     found_at: npt.NDArray[np.int16] = stored(Array("int16", (None,), -1, "n"))
     """The iteration r in which the pair was separated; -1 if it was not."""
 
@@ -59,7 +60,7 @@ def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -
 
 
 class PairBatch(NamedTuple):
-    """Pairs of n nodes, their p-values, and the iteration r that separated them (None if tests kept their edges)."""
+    """Pairs of n nodes, their p-values, and the iteration r that separated them (None if they were not separated)."""
 
     n: int
     x: Indices

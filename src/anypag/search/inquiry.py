@@ -39,19 +39,21 @@ class Inquiry:
         if self._are_known(queries):
             assert self.problem.marginals is not None
             return self.problem.marginals.p[queries.x, queries.y]
-        if self._workers is not None:  # `Dispatched` sizes chunks for workers by the time that a question takes
+        if self._workers is not None:  # `Dispatched` chooses the workers' chunks by the time that a question takes
             return self.problem.test.pvalues(self.problem.for_test(queries))
         return self.problem.pace.answers(self.problem.test.pvalues, self.problem.for_test(queries), self.tick_again)
 
     def try_sets(self, passes: Passes, edges: PooledEdges, best: BestSets, room: int) -> None:
-        """Continue the search for each edge's set with the largest p-value; all sets tried count as asked for."""
+        """Continue a pass that looks for each edge's set with the largest p-value; every set it tries is counted."""
         self.tick("candidates", best.n_done, len(best.p))
         count = passes.try_sets(self.problem.nodes.order, edges, best, room)
         self.add(best.z.shape[1], count)
 
     @property
     def passes(self) -> Passes | None:
-        """The test's `Passes`; None if it has none, or wrappers change answers, limit tests or count repeats once."""
+        """The test's `Passes`. None if it has none, or if a wrapper changes answers, limits the number of tests, or
+        counts a repeated question only once.
+        """
         test = self.problem.test
         form: Passes | None = getattr(with_its_answers(test), "passes", None)
         return None if test.distinct or test.limit is not None else form
@@ -73,15 +75,15 @@ class Inquiry:
         self._report(self._latest)
 
     def tick_again(self) -> None:
-        """Repeat the last tick: between chunks of a slow batch, and while this thread waits for others."""
+        """Repeat the last tick, between the chunks of a slow batch or while this thread waits for other threads."""
         self._report(self._latest)
 
     def look(self) -> None:
-        """Repeat the last tick while no test is asked: an exhausted test budget does not end the step here."""
+        """Repeat the last tick during work without tests: a budget of tests that is used up does not end such work."""
         self._report(self._latest._replace(asks=False))
 
     def _report(self, progress: Progress) -> None:
-        """Call the tick, but only in the thread that began the step: bars, files and signals belong to one thread."""
+        """Call the tick, but only in the thread that began the step, to which bars, files and signals belong."""
         if self._is_over:
             raise _AbandonedError
         if get_ident() == self._thread:
@@ -98,7 +100,7 @@ class Inquiry:
         self._done, self._total, self._n_expected = 0, 0, 0
 
     def expect(self, n_tests: int, n_edges: int) -> None:
-        """Say in advance how many tests the next edges need; later edges are assumed to need as many tests per edge."""
+        """Say how many tests the next `n_edges` edges need; the edges after them are expected to need as many each."""
         with self._lock:
             share = max(1.0, (self._total - self._done) / max(n_edges, 1))
             self._n_expected = self.n_asked + round(n_tests * share)
@@ -141,8 +143,8 @@ class Inquiry:
         return p
 
     def finished(self, phase: str, before: State, tested: State, after: State, n_open: int) -> tuple[State, StepInfo]:
-        """The state after a step, with the questions it counted, and the `StepInfo` of the step. `tested` is the state
-        after candidates were tested; `n_open` counts the edges that remain although they had sets of this size.
+        """The state after a step, with all questions counted so far, and the `StepInfo` of the step. `tested` is the
+        state after candidates were tested; `n_open` counts the edges that remain although they had sets of this size.
         """
         removed, removed_by_checks = before.n_edges - after.n_edges, tested.n_edges - after.n_edges
         n_open = n_open if self.r < after.n - 2 else 0
@@ -178,7 +180,7 @@ class Asked:
     """Counts the questions that a step asks for, per size of the condition set.
 
     Args:
-        before: the keys of the questions that earlier steps have counted; they are not changed.
+        before: the keys of the questions that earlier steps have counted; this array is not changed.
         distinct: count each question only once in a run.
 
     >>> asked = Asked(None, distinct=True)
@@ -216,7 +218,7 @@ class Asked:
 
     @property
     def keys(self) -> Keys | None:
-        """All questions counted, as a table of their keys; None if repeated questions count too, or none was asked."""
+        """A table of the keys of all questions counted; None if repeated questions count too, or if none was asked."""
         if not self._distinct or not len(fresh := np.concatenate([np.empty((0, 2), np.uint64), *self._fresh])):
             return self._before
         fresh = fresh[np.lexsort(fresh.T)]

@@ -1,7 +1,7 @@
 """The order of nodes, decided by the data: nodes that depend most on all others come first.
 
-The test measures how strongly two variables depend on each other. If it has no such measure, the p-values of all pairs
-given the empty set replace it; the first iteration reuses them. If r0 > 0 forbids the empty set, names decide.
+The test measures how strongly two variables depend on each other. Without such a measure, the p-values of all pairs
+given the empty set are used, and iteration 0 reuses these p-values. If r0 > 0 leaves iteration 0 out, names decide.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def order_nodes(problem: Problem, tick: Tick) -> Problem:
     parts = [part for part in map_in_threads(measure, slices(len(x)), problem.threads) if part is not None]
     if parts:
         return _ordered(problem, x, y, np.concatenate(parts).astype(np.float32))
-    if problem.choices.r0:  # the empty condition set must not be tested, so nodes are ordered by name
+    if problem.choices.r0:  # no iteration tests the empty set, so nodes are ordered by name
         order = np.argsort(np.array(problem.nodes.names)).astype(np.int32)
         return problem.numbered(order, problem.strength)
     return _ordered_by_tests(problem, tick)
 
 
 def strength_in(problem: Problem, order: Indices) -> Strength | None:
-    """The strengths of dependence of nodes in this order, if the test has them all in memory; else None."""
+    """The strengths of dependence of nodes in this order; None if the test does not hold all of them in memory."""
     dense: Passes | None = getattr(problem.bound_test, "passes", None)
     return None if dense is None else Strength(dense.correlation, order)
 

@@ -21,7 +21,7 @@ LEAST_PAIRS, MOST_PAIRS = 500_000, 100_000_000
 
 
 class SepsetColliders:
-    """Colliders from separating sets; the nodes in `given` are in every set too (`Problem.always_given`)."""
+    """Colliders from separating sets. Nodes that are True in `given` belong to every set (`Problem.always_given`)."""
 
     def __init__(self, sepsets: Sepsets, threads: int = 1, given: Flags | None = None) -> None:
         self._sepsets, self._threads = sepsets, threads
@@ -74,7 +74,7 @@ def unshielded_colliders(state: State, problem: Problem) -> Marks:
 
 
 def given_marks(state: State, problem: Problem) -> Marks:
-    """The remaining edges, with the marks given in advance and circles at all other ends."""
+    """The marks of the remaining edges: those given in advance, and circles at all other ends."""
     if problem.choices.initial is None:  # only circles were given
         return state.skeleton.circles(problem.threads)
     node, neighbour = state.skeleton.node, state.skeleton.neighbour

@@ -1,7 +1,7 @@
 """A problem: the test, the choices and the numbering of nodes, bound once before the first step.
 
-If the algorithm asks for it (`orders_nodes`), the data decide how nodes are numbered, so that ties are broken in the
-same way for any order of columns. `for_test` and `Nodes.pag` translate questions and graphs to the test's numbering.
+If the algorithm asks for it (`orders_nodes`), the data decide how nodes are numbered. Ties are then broken in the same
+way for any order of columns. `for_test` and `Nodes.pag` translate questions and graphs to the test's numbering.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Nodes:
         return not np.array_equal(self.order, np.arange(len(self.order)))
 
     def pag(self, marks: Marks, edges: Skeleton) -> PAG:
-        """The graph, its nodes in the order of the test."""
+        """The graph, with its nodes in the order of the test."""
         at_edges = marks[edges.node, edges.neighbour]
         return PAG.of_sparse((self.order[edges.node], self.order[edges.neighbour], at_edges), self.names)
 
@@ -101,7 +101,7 @@ class Marginals:
     p: Floats  # (n, n)
     n_asked: int
     n_evaluated: int
-    asked: npt.NDArray[np.uint64] | None  # the keys of these questions; None if repeats count too (`State.asked`)
+    asked: npt.NDArray[np.uint64] | None  # the questions' keys; None if repeated questions count too (`State.asked`)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ class Problem:
 
     @property
     def n_rows(self) -> int | None:
-        """The rows of the data; None if the test declares none (an oracle, a function)."""
+        """How many rows the data have; None if the test does not say (an oracle, a function)."""
         return rows_behind(self.test)
 
     @property
@@ -159,8 +159,8 @@ class Problem:
 
     @property
     def not_anterior(self) -> Flags:
-        """(n, n) `[a, b]`: a is known to cause neither b nor selection; (0, 0) without such knowledge. If x and y
-        can be separated, a set of causes of x, of y or of selection does it, so that other nodes need not be tried.
+        """(n, n) `[a, b]`: a is known to cause neither b nor selection. An empty array without such knowledge. If x and
+        y can be separated, a set of causes of x, of y or of selection does it, so other nodes need not be tried.
         """
         known = self.facts is not None and bool(self.facts.not_anterior.any())
         return self.facts.not_anterior if self.facts is not None and known else np.empty((0, 0), np.bool_)
@@ -172,7 +172,7 @@ class Problem:
         return np.zeros(self.n, np.bool_) if given is None else given[self.nodes.order]
 
     def contexts_given(self, x: Indices, y: Indices, z: Indices) -> Indices:
-        """(k, w) the contexts that the test conditions on for pairs of nodes and their sets, padded with -1."""
+        """(k, w) the contexts on which the test conditions in each question x, y given z, padded with -1."""
         test: Any = with_its_answers(self.test)
         column, node = np.append(self.nodes.order, -1), np.append(np.argsort(self.nodes.order), -1).astype(np.int32)
         found: Indices = node[test.contexts_given(column[x], column[y], column[z])]

@@ -63,7 +63,7 @@ class Pace:
     def __init__(self, batch: int) -> None:
         self._batch, self._size = batch, min(FIRST_CHUNK, batch)
         self.per_second: float | None = None
-        """Questions per second in the latest chunk of at least `FIRST_CHUNK` questions; without one, in the first
+        """Questions per second in the latest chunk of at least `FIRST_CHUNK` questions. If there was none, in the first
         chunk."""
 
     def answers(self, answer: Callable[[Queries], PValues], queries: Queries, pause: Callable[[], None]) -> PValues:

@@ -1,8 +1,8 @@
 """Separating sets, stored so that hundreds of millions of pairs fit into memory: one bit says that the empty set
 separates a pair, and a larger set takes one row.
 
-Each pair of nodes has a slot: `UNKNOWN` where no separating set was found or given, 0 for the empty set, else a row of
-`members`. So "no set known" and "separated by the empty set" differ. The order of a pair does not matter.
+Each pair of nodes has a slot: `UNKNOWN` where no separating set was found or given, 0 for the empty set, otherwise the
+number of the row of `members` that holds the set. The order of the two nodes does not matter.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Sepsets:
         return tuple(int(k) for k in row[row >= 0])
 
     def adding(self, x: Indices, y: Indices, z: Indices) -> Self:
-        """These sets, with the sets `z` (k, w; padded with -1) for the pairs x, y; the last set of a pair counts."""
+        """These sets, and the sets `z` (k, w; padded with -1) of the pairs x, y; the last set for a pair is kept."""
         if not len(x):
             return self
         low, high = np.minimum(x, y).astype(np.int64), np.maximum(x, y).astype(np.int64)
@@ -101,8 +101,8 @@ class Sepsets:
         return type(self)(empty, pairs[rows > 0], rows[rows > 0], members)
 
     def including(self, given: Flags, asked: Callable[[Indices, Indices, Indices], Indices]) -> Self:
-        """The sets, in which members among the nodes `given` (n,) are replaced by the nodes that `asked(x, y, sets)`
-        returns for each pair.
+        """The sets without the nodes that are True in `given` (n,), but with the nodes that `asked(x, y, sets)` returns
+        for each pair.
 
         >>> some = Sepsets.none(3).adding(np.array([0]), np.array([1]), np.empty((1, 0), np.int32))
         >>> some.including(np.array([False, False, True]), lambda x, y, z: np.array([[2]], np.int32)).get(0, 1)

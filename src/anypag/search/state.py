@@ -51,7 +51,8 @@ class GraphBlocks(NamedTuple):
 
 
 Anteriors = tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]]
-"""Each node's group, and for each group its possible anterior groups, as bits (`_kernels.pools.anteriors`)."""
+"""The group of each node, and for each group, as bits, the groups whose nodes may be ancestors of its nodes or of
+selection (`_kernels.pools.anteriors`)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,19 +64,19 @@ class State:
     marks: Marks = stored(marks_matrix())
     sepsets: Sepsets = stored(Nested(Sepsets))
     settled: Flags = stored(Array("bool", SQUARE))
-    """(n, n) True for edges not tested again: an exact test has no sets left for them, or they are known to exist."""
+    """(n, n) True for edges not tested again: an exact test has no sets left for them, or knowledge requires them."""
     evidence: Evidence = stored(Nested(Evidence))  # p-values, how marks were set, conflicts; for explanations
     phase: str = stored(Text(), default="iteration")
     """The kind of the next step, for algorithms that have several kinds."""
     done: bool = stored(Flag(), default=False)
     adjacency_marks: Marks | None = stored(marks_matrix(), default=None)
-    """FCI: the marks after the adjacency phase and R0, for Possible-D-Sep. FCI+: `LinksState` explains them."""
+    """FCI: the marks after the adjacency phase and R0, for Possible-D-Sep. For FCI+ see `LinksState`."""
     checked: Counts = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
     """The checks before R0 that have been made (sorted keys of edge and separating set)."""
     checked_paths: frozenset[tuple[int, ...]] = stored(PATHS, default=frozenset())
     """The discriminating paths whose check before R4 has been made."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
-    """(n, n) if edges are tested by one pool at a time: `[a, b]` is the size up to which a's pool is tested for a–b."""
+    """(n, n) `[a, b]`: sets of a's pool up to this size are tested for a–b. None if both pools are always tested."""
     asked: Keys | None = stored(KEYS, default=None)
     """The questions counted so far; None if a run counts repeated questions too, or if no question was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
@@ -115,7 +116,7 @@ class State:
 
     @property
     def pag(self) -> PAG:
-        """The graph, its nodes in the order of the test."""
+        """The graph, with its nodes in the order of the test."""
         return self.nodes.pag(self.marks, self.skeleton)
 
     @property
@@ -169,9 +170,9 @@ class State:
         return self.but(marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges, skeleton=edges)
 
     def joined_by(self, x: Indices, y: Indices, p: Floats, threads: int = 1) -> Self:
-        """The state of a complete graph (all o-o) after all edges but these were removed. The edges are ordered row by
-        row, with x < y; p are the p-values of the tests that kept them. The empty set separates all other pairs. Their
-        p-values are not recorded, because the test can give them again.
+        """The state of a complete graph (all o-o) after all edges except x–y were removed. The edges are ordered row by
+        row, with x < y; p are their p-values. The empty set separates all other pairs. The p-values of those pairs are
+        not recorded, because the test can compute them again.
         """
         edges = Skeleton(*kernel.neighbours_of_pairs(self.n, x, y))
         sepsets = self.sepsets.emptying(edges.start, edges.neighbour)
@@ -226,12 +227,12 @@ class StepInfo:
     removed: int = stored(Whole())  # edges this step removed, by candidate sets and by checks together
     removed_by_checks: int = stored(Whole())
     n_open: int = stored(Whole())
-    """Edges left that had condition sets of this size: a next iteration could test them with larger ones."""
+    """How many of the remaining edges had condition sets of this size, and so may have larger ones to be tested."""
     tests: dict[int, int] = stored(BY_SIZE)  # tests asked for, per size of the condition set
     n_evaluated: int = stored(Whole())  # tests evaluated, including those evaluated before they were needed
     n_conflicts: int = stored(Whole())
     has_r: bool = stored(Flag(), default=True)
-    """Is `r` meaningful: does the step belong to a size of condition sets? (Steps by scores do not.)"""
+    """Does the step test condition sets of one size r? Steps by scores do not, and their `r` means nothing."""
 
     @property
     def n_tests(self) -> int:

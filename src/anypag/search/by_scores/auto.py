@@ -1,4 +1,4 @@
-"""The method "auto": ICD first, then a posterior over graphs. It has an answer after every step.
+"""The method "auto": ICD first, then a posterior over graphs. There is an answer after every step.
 
 1. Tests: ICD, one size r of condition sets in each step. Each step gives a graph, the first within milliseconds.
 2. Orders, cooling, hidden causes, sampling: the phases of `by_scores.bayes`. The graph by tests is the answer until the
@@ -63,7 +63,7 @@ class AutoState(BayesState):
 
     @property
     def after_tests(self) -> State | None:
-        """The last state of ICD, once the graph comes from scores; before that None."""
+        """The last state of ICD if the graph now comes from scores; None before that."""
         return self.tested.state(self.nodes) if len(self.starts) else None
 
     @property
@@ -78,7 +78,7 @@ def init(problem: Problem) -> AutoState:
 
 
 def step(state: AutoState, problem: Problem, tick: Tick = no_tick) -> tuple[BayesState, StepInfo]:
-    """Runs the next r of ICD; after the last r, the next step of the search by scores."""
+    """Makes the next iteration of ICD, or after its last iteration the next step of the search by scores."""
     if state.phase == "iteration":
         return _tested(state, problem, tick)
     if state.phase == "orders":

@@ -1,8 +1,8 @@
 """A posterior over graphs, and the PAG of least expected error.
 
 1. Orders: BOSS from many starts gives DAGs that score well (`by_scores.boss`).
-2. Tests: ICD gives a graph that is right in the limit of many rows. A MAG of this graph is used; if the graph is no
-   valid PAG, a MAG near it (`by_scores.starting_graphs`).
+2. Tests: ICD gives a graph that is right in the limit of many rows. The next phase starts from a MAG of this graph's
+   class, or from a MAG near the graph if it is no valid PAG (`by_scores.starting_graphs`).
 3. Cooling: chains start at the best DAGs and at this MAG, and walk towards better scores (`by_scores.chain`). The best
    graph met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node
    and its ancestor. A MAG needs extra edges to express this, and each edge lowers the score.
@@ -13,11 +13,11 @@
    and from two more chains in which an edge costs less, because a missing edge may hide an effect. Levels of
    hidden columns are drawn again before every block of rounds, given the graph of the coldest chain.
 
-The answer is the PAG, among those met, with the fewest expected errors (`by_scores.posterior`). For a score of
-correlations and without knowledge about marks, sampled marks are weighted by how often such marks are right
+The answer is the PAG with the fewest expected errors among those met (`by_scores.posterior`). If the score uses
+correlations and no knowledge concerns marks, sampled marks are weighted by how often such marks are right
 (`by_scores.calibrated`). The answer after every step is the PAG of a MAG, so it is valid. If a graph was found that
-agrees with the knowledge, all sampled graphs agree too: states that a pair cannot have are never proposed, and steps
-that break a statement are rejected (`by_scores.starting_graphs`). Some member of the answer's class then agrees too.
+agrees with the knowledge, all sampled graphs agree with it too: edges that the knowledge excludes are never proposed,
+and steps that break a statement are rejected (`by_scores.starting_graphs`). So some graph of the answer's class agrees.
 Random numbers come from fixed seeds, and the data decide the order of nodes. So the order of columns does not matter.
 """
 
@@ -76,9 +76,9 @@ NEAREST = 10  # how many of the best DAGs decide which pairs are likely to be jo
 MOST_TESTS = 2_000_000  # the search by tests starts no further step after this many tests
 
 MOST_ROWS = 1_000_000
-"""The most rows for which hidden causes of discrete columns are searched: their levels are drawn row by row."""
+"""With more rows, hidden causes of discrete columns are not searched, because levels are drawn row by row."""
 FAR_BEHIND = 1000.0
-"""A start whose score is this much below the best start's is not cooled: chains from there end lower."""
+"""A start with a score this much below the best start's is not cooled, because its chain would end lower, too."""
 LEAST_SCORE = -1e14  # a lower score means that a part of the graph cannot be scored (`IMPOSSIBLE` of scores)
 BLOCKS = 10  # the steps of the phase "sampling"; each makes a block of rounds
 
@@ -165,7 +165,7 @@ class BayesState(State):
 
 
 def init(problem: Problem) -> BayesState:
-    """The first state: every pair is joined, and no order of the variables has been improved yet."""
+    """The first state, in which every pair is joined, and no order of the variables has been improved yet."""
     n = problem.n
     empty = graph_of(np.zeros((n, n), np.uint8))
     return of_class(
@@ -236,7 +236,7 @@ def _mag_of_tests(marks: Marks, problem: Problem) -> Marks:
 
 
 def _agreeing(chosen: Sequence[Marks], problem: Problem) -> list[Marks]:
-    """The starts, changed to agree with knowledge, and a graph with few edges; those that cannot agree are left out."""
+    """The starts and a graph with few edges, changed to agree with knowledge; starts that cannot agree are left out."""
     facts = facts_of_chain(problem)
     if facts is None:
         return list(chosen)
@@ -254,7 +254,7 @@ def _is_mag(marks: Marks) -> bool:
 
 
 def facts_of_chain(problem: Problem) -> Facts | None:
-    """The facts, if a graph was found that agrees with them; otherwise None, and they are applied after the search."""
+    """The facts, if a graph was found that agrees with them; else None, and facts are applied after the search."""
     if problem.facts is None:
         return None
     least = agreeing(np.zeros_like(problem.given), problem.facts, hidden=problem.score_in_order.hidden)
@@ -265,7 +265,7 @@ def facts_of_chain(problem: Problem) -> Facts | None:
 
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
-    """The state before cooling, without starts that have no score (`chain.LARGEST`) or one far below the best."""
+    """The state before cooling. Starts without a score (`chain.LARGEST`), or far below the best one, are left out."""
     landscape = state.landscape(problem)
     graphs = [state.start_at(marks) for marks in chosen]
     scores = np.array([landscape.score_of(graph) for graph in graphs])
@@ -276,7 +276,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 
 
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Cools from the next start. After the last one, if there is knowledge, finds the best graph without it (rival)."""
+    """Cools a chain from the next start. After the last start, finds the best graph without knowledge (the rival)."""
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walker = _next_cooled(state, problem, landscape, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)
@@ -307,7 +307,7 @@ def _next_cooled(state: BayesState, problem: Problem, landscape: Landscape, tick
 
 
 def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Finds another hidden cause of discrete columns; after the last one, sets up the chains that sample."""
+    """Looks for another hidden cause of discrete columns. If none is found, sets up the chains that sample."""
     discrete = problem.score_in_order
     assert isinstance(discrete, DiscreteScore)
     dag = latent_dag(state.best, state.n_levels)
@@ -326,10 +326,10 @@ def latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 
 
 def _hides_columns(problem: Problem) -> bool:
-    """Are hidden causes searched as columns? Not if knowledge says that a pair has no edge (a hidden column adds edges
-    to the MAG), if there are several contexts (they are joined by `<->`, for which such graphs have no place), if no
-    graph was found that agrees with the knowledge, or if there are too many rows. The score of hidden columns is
-    comparable with BDeu, and with no other score.
+    """Does the search look for hidden causes as columns? The score must be BDeu, the only one comparable with the score
+    of hidden columns. Knowledge must not say that a pair has no edge (a hidden column adds edges to the MAG), there
+    must not be several contexts (DAGs lack the `<->` between them) or more than `MOST_ROWS` rows, and a graph must
+    have been found that agrees with the knowledge.
     """
     score, facts = problem.score_in_order, problem.facts
     if not isinstance(score, DiscreteScore) or score.n > MOST_ROWS:
@@ -381,7 +381,7 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         drawn += [walker.graph for walker in walkers]
         walkers = exchanged(walkers, effort.temperatures, rounds)
         rounds += 1
-    for walker in walkers if not len(state.n_levels) else ():  # newly drawn levels change the scores
+    for walker in walkers if not len(state.n_levels) else ():  # scores with drawn levels are not comparable
         state = _with_best(state, walker)
     state = replace(state, walkers=Walkers.of(walkers), sample=_counted(state, problem, drawn), rounds=rounds)
     return _answered(replace(state, done=rounds >= effort.samples), problem)
@@ -402,7 +402,7 @@ def draws_for_effects(state: BayesState, problem: Problem, tick: Tick) -> Iterat
     """Yields the state after each round that draws graphs for effects only: one graph of each chain in which an edge
     costs less. There are as many of these rounds as rounds of sampling.
 
-    These graphs take longer than all of the search before, and few users ask for an effect. So they are drawn on
+    To draw these graphs takes longer than the search itself, and few users ask for an effect. So they are drawn on
     demand. If the state already has some of them, only the others are drawn.
     """
     if not len(state.for_effects.graph):
@@ -453,7 +453,7 @@ def _uniform(walker: Walker, turn: int, k: int) -> float:
 
 
 def likely_pairs(dags: Sequence[FoundDAG], by_tests: Marks) -> Flags:
-    """Pairs that are adjacent or share a neighbour in the union of the DAGs, and those that tests leave adjacent."""
+    """Pairs that are adjacent or share a neighbour in the union of the DAGs, and pairs that tests leave adjacent."""
     adjacent = np.zeros(by_tests.shape, np.bool_)
     for dag in dags:
         adjacent |= (dag.parents | dag.parents.T) != 0
@@ -480,7 +480,7 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
 def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
     """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child.
     A column is left out if knowledge says that it has no hidden cause in common with a child or a column taken before.
-    If all were possible, a chain at a high temperature would add nearly constant columns, as they cost almost nothing.
+    If all were possible, a chain at a high temperature would add nearly constant columns, as edges to them cost little.
     """
     assert state.by_tests is not None
     children = latent_dag(state.best, state.n_levels).children

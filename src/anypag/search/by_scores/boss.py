@@ -30,7 +30,7 @@ from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""If knowledge lowers the log score by at least this (a factor of 20; Kass & Raftery 1995), that is reported."""
+"""The rival is reported if knowledge lowers the log score by at least this (a factor of 20; Kass & Raftery 1995)."""
 
 SWEEPS_TIMES_PAIRS = 20_000
 """A step has at most this number / n² sweeps (`by_scores.orders`), but at least 1, so that a killed run loses little.
@@ -43,7 +43,7 @@ FEWEST_IN_THREADS = 30  # with fewer variables, all orders are swept in one thre
 class Rival:
     """A graph found without knowledge, if it fits the data much better than the best graph with knowledge."""
 
-    pag: Marks | None = stored(marks_matrix(), default=None)  # its PAG, or None
+    pag: Marks | None = stored(marks_matrix(), default=None)  # its PAG; None if there is no rival
     gain: Floats = stored(Array("float64", (1,)), default_factory=lambda: np.zeros(1))
     """The score of this graph minus that of the best graph with knowledge."""
 
@@ -83,7 +83,7 @@ def orders_of(problem: Problem) -> Orders:
 
 
 def step(state: BossState, problem: Problem, tick: Tick = no_tick) -> tuple[BossState, StepInfo]:
-    """Improves one order until no sweep moves a variable; with many variables, by a limited number of sweeps."""
+    """Improves one order by sweeps until a sweep moves no variable; with many variables, by a few sweeps only."""
     orders = settle_next(state.orders, problem, tick)
     after = replace(with_orders(state, orders, problem, tick), done=orders.all_settled)
     if after.done and problem.facts is not None:
@@ -125,8 +125,9 @@ def with_marks(state: AnyState, marks: Marks) -> AnyState:
 
 
 def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
-    """Sweeps the first order that has not settled, until it settles or the sweeps of a step are used up. After all
-    fixed starts have settled, each further order is set to the best one so far, with edges of its DAG reversed.
+    """The orders after sweeps of the first one that has not settled, until it settles or the sweeps of a step are used
+    up. If it settles, and the next order is beyond the fixed starts (`Effort.orders`), this next order begins as the
+    best one so far, changed to reverse a few edges of its DAG (`orders.turned`).
     """
     at, look, starts = int(np.argmin(orders.settled)), look_at(orders, tick), Effort.of(problem).orders
     if problem.n >= FEWEST_IN_THREADS:

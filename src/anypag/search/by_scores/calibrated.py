@@ -1,7 +1,7 @@
 """Calibrated probabilities: shares of sampled graphs, corrected by how often such shares are right.
 
-Shares are too near to 0 and 1: the score takes its approximations and the cost of an edge as exact, and a chain stays
-near one mode. So an edge that all sampled graphs have is not certain. If the score uses correlations, the probability
+Shares are too near to 0 and 1, because the score takes its approximations and the cost of an edge as exact, and a chain
+stays near one mode. So an edge that all graphs have is not certain. If the score uses correlations, the probability
 of an edge follows from its shares at temperature 1 and at all temperatures, and marks are weighted by how often such
 marks are right: a sampled tail is wrong far more often than a sampled circle. The weights were fitted by log loss on
 tables with known truth, made with even seeds; `docs/accuracy.md` has errors on odd seeds, and explains the tables. If
@@ -21,7 +21,8 @@ from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
-"""Counts: an edge's probability if all graphs have it, if none has, if none has and its nodes share a neighbour."""
+"""Counts: the probability of an edge that all graphs have, of one that none has, and of one that none has but whose
+nodes share a neighbour in the answer."""
 MANY = 50  # counts: for n > MANY variables `LEAST` is multiplied by MANY / n, because most pairs are far apart
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
@@ -30,7 +31,7 @@ and at all temperatures, plus the last number if its nodes share a neighbour in 
 FINEST = 200  # shares stay half a graph away from 0 and 1, as if this many graphs had been sampled
 NO_EDGE = NUMBERS[""]
 
-KEPT = 0.842  # counts, given an edge: the weight of mark shares at temperature 1; `USUAL` has weight 1 - KEPT
+KEPT = 0.842  # counts: marks of an edge have probabilities KEPT · (shares at temperature 1) + (1 - KEPT) · `USUAL`
 USUAL = {"o-o": 0.24, "o->": 0.10, "<-o": 0.10, "-->": 0.26, "<--": 0.26, "<->": 0.04}
 """Counts: how edges of true graphs are usually marked."""
 
@@ -88,7 +89,7 @@ def _log_odds(share: Floats) -> Floats:
 
 
 def worth_of(n: int) -> dict[str, float]:
-    """`WORTH` for graphs of n variables. With more variables, more edges are too weak for the number of rows: all
+    """`WORTH` for graphs of n variables. With more variables, more edges are too weak for the number of rows. All
     sampled graphs lack them, and marks that follow from their absence are wrong.
 
     >>> round(worth_of(4)["-->"], 2), round(worth_of(40)["-->"], 2)
@@ -112,7 +113,7 @@ def _weighed(every: Floats, facts: Facts | None, n: int) -> Floats:
 
 
 def _summed(found: Floats) -> Floats:
-    """(p,) the sums of columns, smallest numbers first: the same to the bit whichever end of a pair comes first."""
+    """(p,) the sums of columns, the same to the bit whichever end of a pair comes first (small numbers added first)."""
     return np.asarray(np.sort(found, axis=0).sum(axis=0))
 
 

@@ -33,7 +33,7 @@ NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
 SPOUSES = 2  # the index of `<->` in a graph
 
 LARGEST = 10
-"""The most nodes that `<->` may join (a district), or `---`: more take long to fit, and data rarely support them."""
+"""The most nodes that `<->` may join into one component, or `---`. More take long to fit; data rarely support them."""
 
 HOTTEST, COLDEST = 1.6, 0.5
 """The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it and stays there."""
@@ -53,7 +53,7 @@ class Prior:
 
     @cache  # noqa: B019 - a prior is a few numbers, and lives as long as the program
     def terms(self, n: int) -> Floats:
-        """(4, pairs + 2) terms of the log prior, a sum of four: `[k, m]` for m edges (k = 0), `-->`, `<->`, `---`."""
+        """(4, pairs + 2) four terms of the log prior: `[0, m]` for m edges, `[1 to 3, m]` for m `-->`, `<->`, `---`."""
         k = np.arange(n * (n - 1) // 2 + 2)
         weights = (self.directed, self.both, self.undirected)
         log_gamma = np.vectorize(lgamma, otypes=[np.float64])
@@ -150,11 +150,11 @@ class Landscape:
 
     @property
     def stride(self) -> int:
-        """The number of steps between two samples: less than a round if pairs are many, since most are never joined."""
+        """The number of steps between two samples: less than a round if pairs are many, as most are never joined."""
         return min(self.round, int(STRIDE * sqrt(self.round)))
 
     def freely(self) -> Landscape:
-        """The landscape without knowledge, except the design: contexts are not scored, so nothing may act on them."""
+        """The landscape without knowledge, except the design. Contexts are not scored, so nothing may act on them."""
         allowed = np.full_like(self.allowed, ANY_STATE)
         if self.design is not None:
             between = flags_of(self.design)

@@ -10,8 +10,8 @@ from anypag.search.problem import Problem
 
 WARMEST = 1.6
 WARMEST_OF_COUNTS = 6.0
-"""The highest temperature while sampling, for scores from correlations and from counts. It is higher for counts:
-levels of hidden columns are drawn given the current graph, so a chain at a low temperature hardly leaves this graph.
+"""The highest temperature while sampling, for scores from correlations and from counts. It is higher for counts,
+as levels of hidden columns are drawn given the current graph, and a chain at a low temperature hardly leaves it.
 """
 
 
@@ -21,8 +21,8 @@ class Effort:
 
     Args:
         orders: how many orders the search over orders starts from.
-        turns: how many further orders follow. Each begins at the best order so far, with a few edges of its DAG
-            reversed. Only scores from counts need them, because these scores have many optima.
+        turns: how many further orders follow. Each begins as the best order so far, changed to reverse a few edges
+            of its DAG. Only scores from counts need them, because these scores have many optima.
         dags: how many of the best DAGs are starts of chains.
         cooling: rounds of cooling for each chain; a round is n² steps.
         samples: rounds of sampling; each gives a graph of every chain.

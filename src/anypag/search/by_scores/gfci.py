@@ -1,8 +1,8 @@
 """GFCI (Ogarrio, Spirtes & Ramsey 2016), with BOSS in place of greedy equivalence search.
 
-BOSS finds the DAG that scores best. Two nodes without an edge in it are separated by the parents of the later one (one
-that is no ancestor of the other). FCI continues from the skeleton of this DAG: the tests of its two phases, adjacency
-and Possible-D-Sep, remove edges that the DAG has only because something is hidden. Then R0–R10 orient the edges.
+BOSS finds the DAG that scores best. Two nodes without an edge in it are separated by the parents of the later node (the
+one that is no ancestor of the other). FCI continues from the skeleton of this DAG. The tests of its two phases,
+adjacency and Possible-D-Sep, remove edges that the DAG has only because something is hidden. Then R0–R10 set marks.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def step(state: GfciState, problem: Problem, tick: Tick = no_tick) -> tuple[Stat
 
 
 def _separated_by_parents(state: GfciState, dag: FoundDAG, inquiry: Inquiry) -> GfciState:
-    """The state with the skeleton of a DAG; for each pair without an edge, its separating set and p-value."""
+    """The state with the skeleton of a DAG, and with a separating set and a p-value for each pair without an edge."""
     state = with_marks(state, complete_marks(state.n))
     facts = inquiry.problem.facts
     is_joined = np.zeros((state.n, state.n), np.bool_) if facts is None else facts.joined

@@ -3,9 +3,9 @@
 A hidden cause is modelled as a column with two or three levels that was never measured. A cause is proposed for every
 clique of the graph so far, in place of the edges within the clique. It gets or loses children while the score rises.
 The most promising causes are refined in rounds: draw plausible levels of the cause, find the best DAG with this column
-among the others (`by_scores.orders`), fit again (structural EM; Friedman 1998). EM starts from levels drawn before,
+among the others (`by_scores.orders`), and fit again (structural EM; Friedman 1998). EM starts from levels drawn before,
 because from random levels it needs many sweeps if there are several causes. A change is kept if it raises the score of
-the measured rows (`scores.latent`); the search ends when no further cause raises it. Every graph that is kept agrees
+the measured rows (`scores.latent`). The search ends when no further cause raises this score. Every graph kept agrees
 with knowledge, and columns with more than 6 levels are never children of a hidden cause (`scores.discrete`).
 """
 
@@ -135,11 +135,11 @@ def _proposals(dag: LatentDAG, discrete: DiscreteScore, facts: Facts) -> Iterato
 
 
 def away_from(nodes: Flags, dag: LatentDAG) -> LatentDAG:
-    """An equivalent DAG: edges that lead towards `nodes` are reversed one by one, until none of them can be.
+    """An equivalent DAG: edges that lead towards `nodes` are reversed one by one, until no such edge can be reversed.
 
     An edge into a child of a new hidden cause makes this child a collider. Often the data do not tell how the edge
     points; if the best DAG has it the wrong way, the right hidden cause scores badly. An edge a --> b can be reversed
-    if b has no parents but a and the parents of a (Chickering 1995).
+    if the other parents of b are exactly the parents of a (Chickering 1995).
     """
     causes, steps = dag.causes, _steps_from(nodes, dag.parents | dag.parents.T)
     towards = np.argwhere(dag.parents & (steps[:, None] > steps))
@@ -215,7 +215,7 @@ def _grown(so_far: CompletedDAG, score: LatentScore, discrete: DiscreteScore, fa
 
 
 def _distinct(grown: list[CompletedDAG]) -> list[CompletedDAG]:
-    """The graphs without duplicates: several cliques may have grown into the same graph."""
+    """The graphs without duplicates, because several cliques may have grown into the same graph."""
     return list({one.dag.causes.tobytes(): one for one in reversed(grown)}.values())[::-1]
 
 
@@ -299,7 +299,7 @@ def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
 
 
 def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs in which two causes that share children are merged into one, the last; and old indices of the others."""
+    """Graphs with two causes that share children merged into one, the last cause, and old indices of the others."""
     for a, b in combinations(range(len(dag.n_levels)), 2):
         if (dag.children[a] & dag.children[b]).any():
             others = [h for h in range(len(dag.n_levels)) if h not in (a, b)]
@@ -311,6 +311,6 @@ def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, l
 
 
 def _completed(dag: LatentDAG, others: HiddenLevels, discrete: DiscreteScore, tick: Tick) -> CompletedDAG:
-    """The DAG, not scored yet, with levels to start from. `others`: the levels of all hidden causes but the last."""
+    """The DAG, not scored yet, with levels to start from. `others`: the levels of all hidden causes before the last."""
     score = LatentScore(discrete.with_hidden(others, dag.n_levels[:-1]), _look(len(others), tick))
     return CompletedDAG(dag, -np.inf, _begun(dag, others, score))

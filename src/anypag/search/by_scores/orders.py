@@ -3,8 +3,8 @@
 In a sweep every variable in turn moves to where the order scores best. Sweeps end when no variable moves. The orders
 to start from are fixed: the order in which the search numbers the nodes (strongest dependence first), its reverse, and
 shuffles of it by a fixed seed. So the same data give the same DAGs. When these starts have settled, more orders follow.
-Each begins at the best one so far, with a few edges of its DAG reversed (`turned`). All orders respect the tiers, if
-there are any.
+Each begins as the best order so far, changed to reverse a few edges of its DAG (`turned`). All orders respect the
+tiers, if there are any.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TURNED = 3  # how many edges are reversed (`docs/decisions.md`)
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """Orders (k, n) that are being improved, each with tiers ascending. No sweep changes a settled order."""
+    """Orders (k, n) that are being improved. Tiers ascend along each order. No sweep changes a settled order."""
 
     order: Order = stored(Array("int64", (None, "n"), 0, "n"))
     settled: Flags = stored(Array("bool", (None,)))
@@ -65,7 +65,7 @@ def first_orders(n: int, starts: int, *, tier: npt.ArrayLike | None = None) -> O
 
 
 def swept(orders: Orders, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders after a sweep of the first that has not settled. `look` is called often, and may raise."""
+    """The orders after a sweep of the first order that has not settled. `look` is called often, and may raise."""
     at = int(np.argmin(orders.settled))
     order, settled = orders.order.copy(), orders.settled.copy()
     made = score.made_ahead.get(_key(order[at], orders.tier))
@@ -83,7 +83,7 @@ def _swept(order: Order, tier: Order, score: Score, look: Look) -> tuple[Order, 
 
 
 def settle_ahead(orders: Orders, rows: slice, score: Score, threads: int, look: Look) -> None:
-    """Sweep these rows of the orders in threads until they settle; `swept` and `found` then take the results."""
+    """Sweep these rows of orders in threads until they settle; `swept` and `found` take the results from `score`."""
     todo, listen = orders.order[rows], InCaller(look)
     if threads == 1 or len(todo) < 2 or _key(todo[0], orders.tier) in score.made_ahead:
         return
@@ -105,7 +105,7 @@ def _key(order: Order, tier: Order) -> bytes:
 
 
 def turned(orders: Orders, at: int, score: Score, look: Look = do_nothing) -> Orders:
-    """The orders with a new row `at`: the best earlier row, after random edges of its DAG (seed `at`) are reversed."""
+    """The orders with a new row `at`: the best earlier row, changed to reverse random edges of its DAG (seed `at`)."""
     dags = [_dag_of(row, score, look) for row in orders.order[:at]]
     best = max(range(at), key=lambda k: (round(dags[k].score, 6), -k))
     edges = np.argwhere(dags[best].parents == 1)
@@ -157,7 +157,7 @@ def of_distinct_classes(dags: list[FoundDAG]) -> list[FoundDAG]:
 
 
 def class_key(parents: Marks) -> bytes:
-    """A key that Markov equivalent DAGs, and no others, share: they have the same edges and unshielded colliders.
+    """A key that two DAGs share if and only if they are Markov equivalent (same edges, same unshielded colliders).
 
     >>> chain, fork = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]), np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]])
     >>> class_key(chain) == class_key(fork) != class_key(fork.T)

@@ -33,9 +33,9 @@ class GraphSample:
     """Graphs that were sampled, grouped into equivalence classes.
 
     `pags` (c, n, n): the PAG of each class, in order of first appearance. `counts` (c,): how often each was sampled, at
-    all temperatures. `cold` (c,): how often at temperature 1; the answer comes from these. `diagrams` (m, p): the
-    graphs themselves, as in `Diagrams.states`; None if they are not kept. `for_effects` (k, p): graphs of chains in
-    which an edge costs less, or None. They are not counted, but effects are drawn from them too.
+    all temperatures. `cold` (c,): how often at temperature 1; the answer comes from those graphs. `diagrams` (m, p):
+    the graphs themselves, as in `Diagrams.states`; None if they are not kept. `for_effects` (k, p): graphs of chains
+    in which an edge costs less, or None. These graphs are not counted, but effects are drawn from them too.
     """
 
     pags: Marks = stored(marks_matrix(many=True))
@@ -79,7 +79,7 @@ class GraphSample:
         return replace(self, for_effects=_appended(before, diagrams))
 
     def arranged(self, places: npt.NDArray[np.intp]) -> Self:
-        """The sample with node `places[i]` at place i of `pags`, classes most frequent at temperature 1 first."""
+        """The sample with node `places[i]` at place i of `pags`. Classes most frequent at temperature 1 come first."""
         most_first = np.lexsort((-self.counts, -self.cold))
         pags = self.pags[most_first][:, places][:, :, places]
         return replace(self, pags=pags, counts=self.counts[most_first], cold=self.cold[most_first])
@@ -108,14 +108,14 @@ class Posterior:
         names: the names of the variables.
         sample: the graphs.
         best: (n, n) the PAG of the best-scoring graph met.
-        best_score: its score, prior included, in units of the log-likelihood.
+        best_score: the score of `best`, prior included, in units of the log-likelihood.
         n_levels: the number of levels of each hidden cause that was found for discrete columns.
         from_counts: whether the score was computed from counts, not from correlations.
         facts: knowledge about the variables, in the order of `names`; it is not stored.
 
-    `shares` are those of the graphs sampled at temperature 1 (before sampling, of `best`), with the marks that `facts`
-    imply. Probabilities are shares corrected by how often such shares are right (`by_scores.calibrated`). Until graphs
-    are sampled, `reported`, `expected_errors` and `mark_probability` are None.
+    `shares` are counted in the graphs sampled at temperature 1 (before sampling: in `best`), with the marks that
+    `facts` imply. Probabilities are shares corrected by how often such shares are right (`by_scores.calibrated`).
+    Until graphs are sampled, `reported`, `expected_errors` and `mark_probability` are None.
     """
 
     names: tuple[str, ...]
@@ -142,7 +142,7 @@ class Posterior:
 
     @cached_property
     def diagrams(self) -> Diagrams | None:
-        """The sampled graphs one by one, then those that serve effects only; None if none are kept."""
+        """The sampled graphs one by one, then the graphs sampled for effects only; None if graphs are not kept."""
         counted, more = self.sample.diagrams, self.sample.for_effects
         if counted is None or not self.n_samples:
             return None
@@ -191,7 +191,7 @@ class Posterior:
 
     @cached_property
     def state_probabilities(self) -> Floats:
-        """(16, p) the reported probability of each state of each pair, once graphs are sampled."""
+        """(16, p) the reported probability of each state of each pair; graphs must have been sampled."""
         every = state_shares(states_of(self.pags), self.sample.counts)
         return calibrated(self.state_shares, every, self.marks, self.facts, from_counts=self.from_counts)
 
@@ -201,9 +201,10 @@ class Posterior:
         return mark_probabilities(self.state_probabilities, len(self.names)) if self.n_samples else None
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
-        """Two (n, n) shares of the graphs sampled at all temperatures: those with i a cause of j in every member of the
-        class, and those with i a cause of j in no member. Other graphs count in neither, because the data cannot tell
-        members of a class apart. With `selection`, a node without arrowheads is no sure cause: it may cause selection.
+        """Two (n, n) shares of the graphs sampled at all temperatures. `yes[i, j]`: graphs in whose class every member
+        has i as a cause of j; `no[i, j]`: graphs in whose class no member has. Other graphs count in neither, because
+        the data cannot tell members of a class apart. With `selection`, a node without arrowheads is no sure cause,
+        because it may cause selection.
         """
         size = (len(self.names),) * 2
         known = Facts.none(len(self.names)) if self.facts is None else self.facts
@@ -221,7 +222,7 @@ class Posterior:
 
     @cached_property
     def marks(self) -> Marks:
-        """The marks of the PAG of least expected error among `best` and the PAGs at temperature 1, without `facts`."""
+        """The marks, without `facts`, of the PAG of least expected error among `best` and the PAGs at temperature 1."""
         candidates = np.concatenate([self.best[None], self.sample.pags[self.sample.cold > 0]])
         return np.asarray(candidates[least_expected_error(candidates, self._believed)])
 
@@ -275,7 +276,7 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
 
     Args:
         pags: (c, n, n) marks.
-        weights: (c,) their weights: whole numbers.
+        weights: (c,) the weights of the graphs, whole numbers.
 
     >>> mark_shares(np.array([[[0, 2], [1, 0]], [[0, 0], [0, 0]]], np.uint8), [3, 1])[:, 0, 1].tolist()
     [0.25, 0.0, 0.75, 0.0]
@@ -285,7 +286,7 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
 
 
 def _errors_of_marks(shares: Floats) -> Floats:
-    """(4, n, n) the expected number of errors that each mark at j on i–j makes; edges count half at each end."""
+    """(4, n, n) the expected number of errors that each mark at j on i–j makes; wrong edges count half per end."""
     edge = 1 - shares[0]
     each = np.concatenate([edge[None] / 2, (1 - edge) / 2 + edge - shares[1:]])
     each[:, range(len(edge)), range(len(edge))] = 0

@@ -2,10 +2,10 @@
 
 The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. Hidden columns that the
 search found are part of the DAG, with levels drawn for each row; only measured columns are compared. For every pair of
-them, statistics of their joint distribution are compared: for two discrete columns 2 n times their mutual information,
-and the correlation of level numbers; for others correlations of columns, squares and third powers. If more than 5 % of
-the pairs differ (`results.probabilities.MOST_OFF`), the model does not fit the table, and its probabilities mean
-nothing. Hidden causes that leave no trace in pairs are not seen, so a model that passes may still be wrong.
+them, statistics of their joint distribution are compared. For two discrete columns these are 2 n times their mutual
+information and the correlation of level numbers, for others the correlations of columns, squares and third powers. If
+more than 5 % of the pairs differ (`results.probabilities.MOST_OFF`), the model does not fit the table, and its
+probabilities mean nothing. Hidden causes that leave no trace in pairs are not seen, so a model may pass and be wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from anypag.data.columns import normal_scores
 from anypag.graphs.pag import DAG
 
 TABLES = 3  # how many tables are drawn
-MOST_ROWS = 5000  # the most rows that are compared: with very many rows every model fails the check
+MOST_ROWS = 5000  # the most rows that are compared, because with very many rows every model fails the check
 NEAR = 10  # a level is copied from one of this many rows with similar predictions
 FAR = 4.0  # a pair differs if a statistic of it is more than this many standard errors off
 
@@ -44,8 +44,8 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
-    """(p, p) by how many standard errors two columns differ from drawn tables, in mutual information or in correlation;
-    the larger number counts.
+    """(p, p) how many standard errors lie between the statistics of two columns in the data and in drawn tables: the
+    larger of the numbers for mutual information and for correlation.
     """
     levels = levels[:, :: _step(levels.shape[1])]
     tables = [_drawn_levels(levels, parents, rng) for rng in _generators(levels.T)]
@@ -55,11 +55,11 @@ def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
     seen, *others = (x.T @ x / len(x) for x in (_standard(table.T.astype(float)) for table in (levels, *tables)))
     off = np.abs(_information(levels) - middle) / np.sqrt(variance * (1 + 1 / TABLES))
     slope = np.abs(seen - np.mean(others, axis=0)) * np.sqrt(levels.shape[1] / (1 + 1 / TABLES))
-    return np.asarray(np.maximum(off, slope))  # between ordered levels a correlation shows smaller differences
+    return np.asarray(np.maximum(off, slope))  # if levels are ordered, a correlation detects smaller differences
 
 
 def _drawn_levels(levels: LevelRows, parents: Flags, rng: np.random.Generator) -> LevelRows:
-    """A table drawn from the DAG. A cell is copied from a random row with its parent levels, else from any row."""
+    """A table drawn from the DAG. A cell is copied from a random row with equal parent levels, or from any row."""
     drawn = np.empty_like(levels)
     for v in _causes_first(parents):
         given = parents[:, v]
@@ -99,9 +99,9 @@ def _sum_of_logs(codes: LevelRows) -> float:
 def off_in_columns(
     values: Floats, is_discrete: Flags, parents: Flags, fixed: Flags | None = None, *, functions: bool = False
 ) -> Floats:
-    """(p, p) by how many standard errors two columns differ from drawn tables, in the correlation that differs most (of
-    columns, squares or third powers). With `functions`, effects of continuous columns are curves over normal scores,
-    not straight lines. Columns that are `fixed` by design are not drawn.
+    """(p, p) how many standard errors lie between the correlations of two columns in the data and in drawn tables: the
+    largest of the numbers for columns, squares and third powers. With `functions`, effects of continuous columns are
+    curves over normal scores, not straight lines. Columns that are `fixed` by design are not drawn.
     """
     values = in_units(values[:: _step(len(values))])[0]
     fixed = np.zeros_like(is_discrete) if fixed is None else fixed
@@ -121,7 +121,7 @@ def off_in_columns(
 
 
 def _drawn_columns(values: Floats, sizes: Counts, parents: Flags, fixed: Flags, functions: bool) -> list[Floats]:
-    """Drawn tables: numbers are predictions plus random residuals, levels those of rows with similar predictions."""
+    """Drawn tables. Numbers are predictions plus random residuals; levels come from rows with similar predictions."""
     n, generators = len(values), list(_generators(values))
     tables = [values.copy() for _ in generators]
     for v in (v for v in _causes_first(parents) if not fixed[v]):
@@ -162,8 +162,9 @@ def _indicators(column: Floats, size: int) -> Floats:
 
 
 def _moments(values: Floats, sizes: Counts) -> tuple[Floats, Floats]:
-    """(4, c, c) correlations of columns with columns, squares and third powers, and of squares with squares; and the
-    variance over rows of the products that they average. A column of levels counts as the indicators of its levels.
+    """Two (4, c, c) arrays: correlations (of columns with columns, with squares and with third powers; of squares with
+    squares), and the variance over rows of the products whose means they are. A column of levels counts as the
+    indicators of its levels.
     """
     sized = zip(values.T, sizes, strict=True)
     parts = [_indicators(column, size) if size else column[:, None] for column, size in sized]

@@ -56,9 +56,9 @@ def pairs_of(n: int) -> tuple[Counts, Counts]:
 
 
 def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: int, state: int) -> list[PairChange]:
-    """Changes of other pairs in the graphs where `pair` has `state`, which is not the answer's; the clearest first.
+    """Changes of other pairs in the graphs where `pair` has `state`, not its state in the answer; the clearest first.
 
-    A change is reported if most of these graphs have it, and a clearly smaller share of the graphs in which `pair` has
+    A change is reported if most of these graphs have it, and if it is clearly rarer in the graphs in which `pair` has
     the answer's state. `states` (c, p): the states of the sampled classes. `answers` (k, p): the states of the answer;
     k > 1 if several graphs count as the answer.
     """
@@ -75,7 +75,7 @@ def changes_with(states: PairStates, counts: Counts, answers: PairStates, pair: 
 
 
 def state_shares(states: PairStates, counts: Counts, which: Flags | slice = slice(None)) -> Floats:
-    """(16, p): the share of the graphs (all, or `which`) in which each pair has each state; 0 without graphs."""
+    """(16, p): the share of the graphs (all, or `which`) in which each pair has each state; 0 if there are none."""
     chosen, times, p = states[which], counts[which], states.shape[1]
     graph, pair = np.nonzero(chosen)  # most pairs have no edge
     found = np.bincount(chosen[graph, pair] * np.int64(p) + pair, times[graph], 16 * p).reshape(16, p)
@@ -92,7 +92,7 @@ class Diagrams:
         names: the names of the variables.
         states: (m, p) how each pair of nodes i < j is joined, row by row of the upper triangle (`STATES`).
         n_levels: the number of levels of each hidden cause of discrete columns; hidden causes are the last nodes.
-        n_counted: the first `n_counted` graphs count in shares, the others serve effects only. None: all count.
+        n_counted: the first `n_counted` graphs count in shares, the others serve effects only. None if all count.
 
     >>> Diagrams.of(np.array([[[0, 2], [3, 0]]], np.uint8), ("A", "B")).marks.tolist()
     [[[0, 2], [3, 0]]]

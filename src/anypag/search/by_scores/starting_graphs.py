@@ -2,8 +2,8 @@
 
 Knowledge gives each node a tier, and each pair the edges that it may have. A chain walks over graphs that agree with
 knowledge, so it must start at such a graph. The start has the edges that knowledge requires (a directed path from each
-required cause), and as many edges of a given graph as agree. On finite data a search by tests may leave an invalid PAG:
-`near_mag` gives a valid MAG near it.
+required cause), and as many edges of a given graph as knowledge allows. On finite data a search by tests may end with
+an invalid PAG. Then `near_mag` gives a valid MAG near it.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def with_design(marks: Marks, facts: Facts) -> Marks:
 
 
 def needs_mags(facts: Facts) -> bool:
-    """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? A path
-    diagram may lack edges and `<->` that its MAG has (never a `<->` with a context: nothing acts on contexts).
+    """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? A path diagram
+    may lack an edge or a `<->` that its MAG has (but no `<->` at a context, because nothing acts on contexts).
     """
     others = ~facts.design
     return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))
@@ -78,7 +78,7 @@ def needs_mags(facts: Facts) -> bool:
 
 def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
     """A graph that agrees with `facts` and keeps edges of `marks`, or None if none was found. With `hidden`, any two
-    nodes may be joined by `<->` or `---`; without, only contexts may, and only by `<->`.
+    nodes may be joined by `<->` or `---`; without it, only contexts may, and only by `<->`.
     """
     allowed = allowed_states(facts)
     others = replace(facts, causes=np.zeros_like(facts.causes))  # required causes may follow from edges added later
@@ -90,8 +90,8 @@ def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
 
 
 def _with_edges(found: Marks, marks: Marks, facts: Facts, allowed: Marks, *, hidden: bool) -> Marks:
-    """The graph with further edges that agree: first edges known to exist, then those of the graph `marks`. A pair gets
-    its own state in `marks` if that agrees, else another: `-->` before `<->`, because large districts have no score.
+    """The graph with further edges that agree: first edges known to exist, then edges of the graph `marks`. A pair gets
+    its state in `marks` if that agrees. If not, `-->` is tried before `<->`, because large districts have no score.
     """
     tables = facts.joined, (marks != Mark.NONE) & ~facts.joined
     for i, j in (pair for table in tables for pair in np.argwhere(np.triu(table, 1)).tolist()):
@@ -133,7 +133,7 @@ def _with_causes(marks: Marks, facts: Facts, allowed: Marks) -> Marks | None:
 
 
 def is_diagram(marks: Marks) -> bool:
-    """Is it a path diagram: no directed cycle, and no arrowhead at an end of `---`?"""
+    """Is it a path diagram? (It has no directed cycle, and no arrowhead at an end of `---`.)"""
     return not bool(np.diag(ancestry(marks)).any()) and not _points_at_undirected(marks)
 
 
@@ -182,6 +182,6 @@ def ancestors(marks: Marks) -> Flags:
 
 
 def is_ancestral(marks: Marks) -> bool:
-    """Is the graph ancestral: is no node an ancestor of itself or of a spouse, and no arrowhead at an end of `---`?"""
+    """Is the graph ancestral? (No node is an ancestor of itself or of a spouse; no arrowhead is at an end of `---`.)"""
     into_ancestor = (marks == Mark.ARROW) & ancestors(marks).T  # i *-> j -> .. -> i: an (almost) directed cycle
     return not into_ancestor.any() and not _points_at_undirected(marks)

@@ -2,8 +2,8 @@
 
 The pool of X for an edge X–Y is PDSep_r(X, Y) of Rohekar et al. (2020): the nodes that a PDS-walk (`docs/algorithm.md`)
 of at most r edges reaches from X. The candidates are the r-subsets of either pool. Sets with the least mean distance
-come first (the d̂ of the paper). Of sets with equal means, those of X's pool come first. The nodes of a pool are sorted
-by distance, then by dependence on X and Y. Sets are made on demand, so they cost nothing until they are tested.
+(d̂ in the paper) come first. Of sets with equal means, those of X's pool come first. The nodes of a pool are sorted by
+distance, then by dependence on X and Y. Sets are made on demand, so they cost nothing until they are tested.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class PDSep(NamedTuple):
     """The walks that define a pool."""
 
     r: int  # the radius, and the size of the sets
-    tails_close: bool  # in a triangle, a walk U, V, W may not have a tail at V (Definition 1 of the paper allows it)
-    max_sets: int  # an edge with more candidates gets pools of possible ancestors of its ends only; -1: no limit
+    tails_close: bool  # True: a walk U, V, W in a triangle may have no tail at V (Definition 1 of the paper allows one)
+    max_sets: int  # with more candidates, an edge's pools keep only possible ancestors of its ends; -1 for no limit
     open_only: bool = False  # leave both pools of an edge empty if one has fewer than r nodes
 
 
@@ -64,8 +64,8 @@ def no_pools(x: Indices, y: Indices) -> Pools:
 
 
 def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: PDSep, look: Look = do_nothing) -> Pools:
-    """The pools of ICD: PDSep_r, the nodes that PDS-walks of at most r edges reach, if they lie on a path between x
-    and y. Nodes known to cause neither x nor y nor selection are left out.
+    """The pools of ICD, PDSep_r. The pool of x has the nodes that PDS-walks of at most r edges reach from x and that
+    lie on a path between x and y. Nodes known to cause neither x nor y nor selection are left out.
     """
     if walks.r == 0:
         return no_pools(x, y)
@@ -84,7 +84,7 @@ def pdsep_pools(state: State, problem: Problem, x: Indices, y: Indices, walks: P
 
 
 def _lists_in_turns(make: Callable[[int, Counts], Lists], n: int, per_item: int, look: Look) -> Lists:
-    """The lists of n items, `per_item` lists each; `make(done, room)` makes those of the next items, from `done` on."""
+    """The `per_item` lists of each of n items. `make(done, room)` makes the lists of some items from `done` on."""
     parts, done = list[Lists](), 0
 
     def make_some(room: Counts) -> bool:
@@ -108,7 +108,7 @@ def neighbour_pools(state: State, problem: Problem, look: Look = do_nothing) -> 
 
 def possible_d_sep_pools(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
     """A function that returns the pools of edges in FCI's last phase: Possible-D-Sep of x, and of y. With
-    `possible_dsep="on-paths"` pools have only nodes on a path between the two (Colombo et al. 2012).
+    `possible_dsep="on-paths"` pools have only nodes on a path between x and y (Colombo et al. 2012).
     """
     skeleton = state.skeleton
     find = partial(pool_kernel.possible_d_sep, (state.marks, skeleton.start, skeleton.neighbour))
@@ -120,7 +120,7 @@ def possible_d_sep_pools(state: State, problem: Problem, look: Look = do_nothing
 def _node_pools(
     first: Counts, nodes: Indices, not_anterior: Flags, on_paths: State | None, look: Look, x: Indices, y: Indices
 ) -> Pools:
-    """Pools from the lists of nodes for x and for y; with `on_paths` only nodes on a path from x to y in that graph."""
+    """Pools made of the lists of x and of y. If `on_paths` is given, only of nodes on a path from x to y in it."""
     start = block = of_edges = np.empty(0, np.int64)
     if on_paths is not None:
         start, block = on_paths.skeleton.start, on_paths.blocks.of_edge
@@ -135,7 +135,7 @@ def _node_pools(
 
 
 def places_of(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:
-    """The position of each edge x–y in the edge lists (these ascend, so all edges can be searched at once)."""
+    """The position of each edge x–y in the edge lists, which are sorted, so that all edges can be searched at once."""
     n = np.int64(len(skeleton.start) - 1)
     return np.searchsorted(skeleton.node * n + skeleton.neighbour, x * n + y)
 
@@ -181,7 +181,7 @@ class Candidates:
         return len(self._waiting)
 
     def take(self, room: int) -> tuple[Counts, Queries]:
-        """The next candidates, at most `room` in all: for each row its edge, and the question. All edges get a share;
+        """The next candidates, at most `room` in all: the edge of each row, and the questions. All edges get a share;
         the rows of an edge are adjacent and in order. There are no rows if `needed` rejects all, or if `left` is 0.
         """
         if self.r == 0:

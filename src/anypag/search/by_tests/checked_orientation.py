@@ -1,9 +1,9 @@
 """Orientation with checks: the edges that R0 and R4 rely on are tested before these rules are applied.
 
-While superfluous edges are left, R0 and R4 can be wrong: the middle node of an unshielded triple may be missing from
-the separating set although it causes an end, because one of its two edges is superfluous. The checks (Colombo et al.
-2012) test these edges and may remove them. With an exact test every arrowhead and tail that is set afterwards is right,
-even if the search is stopped early.
+If superfluous edges are left, R0 and R4 can be wrong. For example, one of the two edges of an unshielded triple may be
+superfluous. Then the middle node may be missing from the separating set although it causes one of the outer nodes. The
+checks (Colombo et al. 2012) test such edges and may remove them. With an exact test every arrowhead and tail that is
+set afterwards is right, even if the search is stopped early.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Checked = tuple[State, bool]  # the state after checks, and whether they removed
 
 class CheckedColliders(SepsetColliders):
     """Colliders from separating sets, with the check before R4, which tests the edges of a path. `state` records these
-    tests and lacks the edges that they removed. After a removal no path is decided: the graph is out of date.
+    tests and lacks the edges that they removed. After a removal no path is decided, because the graph is out of date.
     """
 
     def __init__(self, state: State, inquiry: Inquiry) -> None:
@@ -81,7 +81,7 @@ def _check_triples(state: State, inquiry: Inquiry) -> Checked:
 
 
 def _check_paths(state: State, paths: tuple[tuple[int, ...], ...], inquiry: Inquiry) -> Checked:
-    """Make the checks before R4: test neighbours on a path <D, ..., C> given subsets of sepset(D, C) without them."""
+    """Make the checks before R4: test neighbours U, V on a path <D, ..., C> given subsets of sepset(D, C) - {U, V}."""
     facts = inquiry.problem.facts
     questions = dict.fromkeys(
         (u, v, z)
@@ -105,7 +105,7 @@ def _subsets(sepset: tuple[int, ...], without: tuple[int, int]) -> list[tuple[in
 
 
 def _remove(state: State, tested: PairTests, inquiry: Inquiry) -> Checked:
-    """Remove the edges of independent pairs. Of a pair's smallest sets, the one with the largest p is kept."""
+    """Remove the edges of independent pairs. Of the smallest sets of a pair, the one with the largest p is kept."""
     state = state.keeping(tested.x, tested.y, tested.p)
     found = tested.take(tested.p > inquiry.alpha)
     if not len(found.p):

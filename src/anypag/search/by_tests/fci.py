@@ -1,8 +1,8 @@
 """FCI (Spirtes et al. 2000, in the stable form of Colombo & Maathuis 2014) and two variants, built from parts of ICD.
 
 - FCI: an adjacency phase with neighbours as condition sets, then a phase with subsets of Possible-D-Sep, then R0–R10.
-  Until the last step all marks are circles: missing edges are right after every step, marks only at the end.
-- Anytime FCI (Spirtes 2001): FCI with sets of at most n nodes in *both* phases; a graph for each n = 0, 1, 2, ...
+  Until the last step all marks are circles. Missing edges are right after every step, marks only at the end.
+- Anytime FCI (Spirtes 2001): FCI with sets of at most n nodes in *both* phases, first for n = 0, then 1, 2, ...
 - RFCI (Colombo et al. 2012): the adjacency phase, then checked orientation. No missing edge, arrowhead or tail is
   wrong, but some edges may stay that FCI would remove.
 
@@ -43,8 +43,8 @@ PoolsOf = Callable[[State, Problem, Look], PoolsOfEdges]
 
 
 def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) -> tuple[State, int]:
-    """The state without the edges that r-subsets of their pools separate, and how many edges with such subsets are
-    left. Separating sets are minimal, because all smaller ones from the same pools were tried before.
+    """The state without the edges x–y for which some r-subset of a pool separates x and y; and the number of edges left
+    that have r-subsets. Separating sets are minimal, because all smaller sets from the same pools were tried before.
     """
     pools_of_edges = pools_of(state, inquiry.problem, inquiry.look) if r else no_pools
     removal = without_separated(state, inquiry, r, partial(_test_edges, pools_of_edges, inquiry, r))
@@ -123,7 +123,7 @@ def anytime_step(state: State, problem: Problem, tick: Tick = no_tick) -> tuple[
     skeleton = replace(state, marks=as_circles(state.marks))
     after, n_open = remove_separated(skeleton, inquiry, n, neighbour_pools)
     after = replace(after, adjacency_marks=unshielded_colliders(after, problem))
-    for size in range(1, n + 1):  # Possible-D-Sep contains neighbours, so the last n_open counts sets of neighbours too
+    for size in range(1, n + 1):  # Possible-D-Sep contains all neighbours, so the last n_open covers both phases
         after, n_open = remove_separated(after, inquiry, size, pools_of_adjacency_graph)
     is_last = n_open == 0 or n >= problem.last_r
     oriented = replace(orient_state(replace(after, r=n), problem, inquiry.look), done=is_last)

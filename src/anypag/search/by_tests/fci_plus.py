@@ -2,10 +2,11 @@
 
 It begins with the adjacency phase of FCI, whose separating sets are minimal. An edge that is then left although its
 ends can be separated is a D-separating link. Links are recognised by arrowheads. If adding a node to a separating set
-destroys the independence, the node is no ancestor of the pair or the set, so their edges with it have arrowheads at it.
-A link X <-> Y has arrowheads at both ends, and each end is on another `<->` (`possible_links`). The set that separates
-X and Y starts as X, Y and some neighbours of each. The separating sets of every two of its nodes are added until
-nothing changes (the hierarchy); then X and Y are left out. At the end R0–R10 orient without these arrowheads.
+destroys the independence, the node is an ancestor neither of the pair nor of the set. So every edge that joins the node
+to the pair or the set has an arrowhead at the node. A link X <-> Y has arrowheads at both ends, and each end is on
+another `<->` (`possible_links`). The set that separates X and Y starts as X, Y and some neighbours of each. The
+separating sets of every two of its nodes are added until nothing changes (the hierarchy); then X and Y are left out. At
+the end R0–R10 set all marks anew, without these arrowheads.
 
 A round tests all possible links in the graph as it was before the round. Rounds are repeated until one removes no link.
 Missing edges are right after every step. All marks are circles until the last step sets them.
@@ -37,7 +38,7 @@ from anypag.search.state import PairTests, State, StepInfo, first_state, of_clas
 from anypag.stored import Array, Whole, stored
 
 TESTS_A_STEP = 1000
-"""A round over all links is cut into steps of about this many tests: a killed run resumes after its last step."""
+"""A round over all links is cut into steps of about this many tests, as a killed run resumes after its last step."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +92,7 @@ def step(state: LinksState, problem: Problem, tick: Tick = no_tick) -> tuple[Sta
 
 
 def _part_of_round(state: LinksState, problem: Problem, tick: Tick) -> tuple[State, StepInfo]:
-    """Finds arrowheads, then tests as many links as fit into a step; after the last one, removes the separated ones."""
+    """Finds arrowheads, then tests as many links as fit into a step. After the last link, removes separated links."""
     inquiry = Inquiry(problem, state.r, tick, state)
     looked = state if state.links is not None else augmented(state, inquiry)
     if looked.links is None:
@@ -128,7 +129,7 @@ def _n_cut(state: State, problem: Problem, links: list[tuple[int, int]]) -> int:
 
 
 def augmented(state: LinksState, inquiry: Inquiry) -> LinksState:
-    """The state with arrowheads at nodes that break an independence: such a node is no ancestor of the pair or its set.
+    """The state with arrowheads at nodes that break an independence. Such a node is no ancestor of the pair or its set.
     For every separated pair, each neighbour of the pair or of its set is added to the set, one at a time. A step makes
     up to `TESTS_A_STEP` of these additions; after the last one the possible links are known.
     """
@@ -163,10 +164,11 @@ def _additions(state: State) -> Iterator[tuple[int, int, int, tuple[int, ...]]]:
 
 
 def possible_links(marks: Marks) -> list[tuple[int, int]]:
-    """Edges X <-> Y with U <-> X, Y <-> V, U and V not adjacent, and anterior paths from U to Y and from V to X."""
+    """Edges X <-> Y with U <-> X, Y <-> V, U and V not adjacent, and paths (`leads`) from U to Y and from V to X."""
     is_two_headed = (marks == Mark.ARROW) & (marks.T == Mark.ARROW)
     steps = (marks != Mark.NONE) & (marks.T != Mark.ARROW)
-    leads = transitive(steps) | np.eye(len(marks), dtype=np.bool_)  # [a, b]: an anterior path leads from a to b
+    # [a, b]: a path leads from a to b, and no edge on it begins with an arrowhead
+    leads = transitive(steps) | np.eye(len(marks), dtype=np.bool_)
     found = []
     for x, y in np.argwhere(np.triu(is_two_headed)).tolist():
         u = np.flatnonzero(is_two_headed[x] & leads[:, y])
@@ -199,7 +201,7 @@ def _beside(state: State, x: int, y: int) -> list[list[int]]:
 
 
 def _choices(beside: list[list[int]], size: int) -> Iterator[tuple[int, ...]]:
-    """Sets of `size` neighbours, with at least one of each end."""
+    """Sets of `size` neighbours of the two ends, with at least one neighbour of each end."""
     for count in range(1, size):
         for left in combinations(beside[0], count):
             for right in combinations(beside[1], size - count):

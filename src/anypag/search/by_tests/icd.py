@@ -7,11 +7,11 @@ are right after every step; the next step finds more of them.
 
 Algorithm 1 as printed does not guarantee this. Three changes repair it: the graph is frozen while an iteration runs,
 separating sets are made minimal, and orientation is checked (`by_tests.checked_orientation`). As marks are then
-reliable, fewer sets need to be tried. PDSep_r(X, Y) and PDSep_r(Y, X) are the two pools of an edge. The walks that
-define them do not pass through a node at a tail. Nodes that cannot be ancestors of X or Y are left out. An edge is not
-tested once one pool has fewer than r nodes: if X and Y could be separated, a subset of that pool would do it, and all
-its subsets were tested. One pool would be enough for any test; only tests that take one question at a time use one
-alone (`by_tests.one_side`). `docs/algorithm.md` has proofs.
+reliable, fewer sets need to be tried. PDSep_r(X, Y) and PDSep_r(Y, X) are the two pools of an edge. A walk that defines
+a pool has no tail at a node between its ends. Nodes that cannot be ancestors of X or Y are left out. If one pool has
+fewer than r nodes, the edge is no longer tested: if X and Y could be separated, a subset of that pool would do it, and
+all its subsets were tested. One pool would be enough for any test, but only tests that take one question at a time use
+just one (`by_tests.one_side`). `docs/algorithm.md` has proofs.
 
 `paper_step` is Algorithm 1 as published, for reproduction (`method="icd-paper"`). An edge is removed before the next
 pair is tested. Candidates are all sets of exactly r nodes within PDS distance r (Definition 1); "within" means at most
@@ -83,7 +83,7 @@ def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: In
 def most_sets(problem: Problem, r: int) -> int:
     """The largest number of candidate sets with which an edge keeps its whole pools in iteration r. With more sets,
     pools keep only nodes that, by the marks, can be ancestors of the ends. For tests that answer many questions at a
-    time the limit is higher up to r = 2: marks then come from a dense graph and are the least reliable.
+    time the limit is larger while r is 0, 1 or 2, because marks then come from a dense graph and are least reliable.
     """
     limit = problem.choices.max_sets or 0
     return EARLY_SETS * limit if r <= 2 and problem.test.batch > 1 else limit

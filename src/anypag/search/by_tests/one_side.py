@@ -3,13 +3,13 @@
 If X and Y can be separated, a subset of X's pool does it, and so does a subset of Y's pool. So each iteration tests an
 edge on the side (the pool) with fewer sets. A side that was not chosen for some iterations first tests the sizes it
 missed, with its current pool. The separating set of the completeness proof has k nodes of the pool at distances of at
-most k (`docs/algorithm.md`), so it is tried when this side tests sets of k nodes. Once a side has tested all subsets of
-its pool the edge is settled. An edge may stay longer than with both sides, but the graph's claims are just as right.
+most k (`docs/algorithm.md`), so it is tried when this side tests sets of k nodes. When a side has tested all subsets
+of its pool, the edge is settled. An edge may stay longer than with both sides, but claims are just as right.
 
 Superfluous sets are skipped. Let Z be a candidate for the edge A–B and R a subset of Z. Suppose R separates A from
-every member of Z outside R, or R with B added does. Then Z separates A and B only if R does (`docs/algorithm.md`). R
-itself is tested before Z if its members are neighbours of the end whose pool the sets come from. Only separations known
-at the start of the iteration are used, so the result does not depend on the order of questions or on stops.
+every member of Z outside R, or R ∪ {B} does. Then Z separates A and B only if R does (`docs/algorithm.md`). R itself
+is tested before Z if its members are neighbours of the end whose pool the sets come from. Only separations known at
+the start of the iteration are used, so the result does not depend on the order of questions or on stops.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _better(best: TestedEdges, found: TestedEdges, alpha: float) -> TestedEdges:
 
 
 def needed(state: State, least: int, near: Indices, edge_of: Counts, queries: Queries) -> Flags:
-    """(b,) must the candidate be tested? `near`: for each edge the end from whose pool the sets come."""
+    """(b,) True if the candidate must be tested. `near`: for each edge, the end whose pool the sets come from."""
     is_needed = np.ones(len(queries), np.bool_)
     for k, (x, y, z) in enumerate(zip(queries.x, queries.y, queries.z, strict=True)):
         neighbours = frozenset(z[state.marks[near[edge_of[k]], z] != 0].tolist())

@@ -7,7 +7,7 @@
 5. blocks of questions for workers, if the test takes one question at a time (`ci.wrappers`).
 
 All ways give the same answers to the bit. The graph is frozen while an iteration runs, so edges do not depend on each
-other: they are tested in chunks, by threads, and the number of threads does not change the outcome.
+other. So they are tested in chunks by several threads, and the number of threads does not change the outcome.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from anypag.search.sepsets import padded
 from anypag.search.state import PairTests, State
 from anypag.threads import Made, map_in_threads, runs_of, slices
 
-SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first; of fewer than 128 edges, two or three
+SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first (two or three of fewer than 128 edges)
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
-LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long: starting it on another thread costs a tenth of that
+LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long at least; to start it on another thread takes a tenth
 SECONDS_TO_START = 0.0003  # the cost of a chunk without questions
 MOST_EDGES = 2048  # the usual limit on the edges in a chunk: its pools are made at once, which takes memory and time
 QUESTIONS_PER_EDGE = 32  # for large batches the limit is (questions in a batch) / 32 edges, if that is more
@@ -49,8 +49,8 @@ class TestedEdges(NamedTuple):
     """The outcome of testing edges: for each the tested set with the largest p-value."""
 
     is_open: Flags  # (m,) the edge had candidates
-    z: Indices  # (m, r); arbitrary without a candidate
-    p: Floats  # (m,) NaN without a candidate
+    z: Indices  # (m, r); arbitrary if the edge had no candidate
+    p: Floats  # (m,) NaN if the edge had no candidate
 
     def separated(self, x: Indices, y: Indices, alpha: float) -> PairTests:
         """The edges x–y that are separated."""
@@ -87,8 +87,8 @@ def without_separated(
 
     `test_some` tests some edges given the r-subsets of their pools. `shrunk` makes separating sets minimal; without it
     all smaller sets from the same pools must have been tried. With `most_singles` one pass tests all edges with at most
-    this many pool nodes, and `test_some` the rest. Callers may give it only if r = 1, and if the pools are the
-    neighbours of the ends in the edge's biconnected block.
+    this many pool nodes, and `test_some` tests the others. Callers may give `most_singles` only if r = 1, and if the
+    pools are the neighbours of the ends in the edge's biconnected block.
     """
     if r == 0 and (after := _without_independent_pairs(state, inquiry)) is not None:
         return Removal(after, state.n * (state.n - 1) // 2, after.edges(), (_NO_NODES, _NO_NODES))
@@ -109,8 +109,8 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
     """The value of `test_some(x, y)`, computed in `inquiry.threads` threads, a chunk of the edges at a time.
 
     The calling thread works too, and calls the tick. An exception from a tick, a signal or a chunk stops the other
-    threads after their current batch. With several threads some edges are tested first to measure the cost of an edge:
-    if the rest takes only a few milliseconds, it stays in the calling thread.
+    threads after their current batch. With several threads some edges are tested first to measure the cost of an edge.
+    If the rest takes only a few milliseconds, it stays in the calling thread.
     """
 
     def test_chunk(chunk: slice | Counts) -> TestedEdges:
@@ -132,7 +132,7 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
         edges = np.flatnonzero(np.arange(len(x)) % one_of)
         n_shares = max(1, min(inquiry.threads, int(seconds / LEAST_CHUNK_SECONDS)))
         n_chunks = n_shares * -(-len(edges) // (n_shares * most))
-        # a chunk takes edges from the whole list: the few edges with most candidates may be next to each other
+        # a chunk takes edges from the whole list, because the few edges with most candidates may be neighbours there
         rest = [edges[k::n_chunks] for k in range(n_chunks)]
         tested += _mapped(test_chunk, rest, inquiry)
     return joined(tested, [*sample, *rest], len(x))
@@ -147,7 +147,7 @@ def joined(tested: Sequence[TestedEdges], chunks: Sequence[slice | Counts], n_ed
 
 
 def _without_independent_pairs(state: State, inquiry: Inquiry) -> State | None:
-    """The state after iteration 0, if a pass of the test can do it for all pairs at once; else None."""
+    """The state after iteration 0, if a pass of the test can test all pairs at once; None if not."""
     problem, n = inquiry.problem, state.n
     passes = inquiry.passes
     is_complete = state.marks is problem.given and problem.choices.initial is None and problem.facts is None
@@ -196,7 +196,7 @@ def _test_singles(state: State, inquiry: Inquiry, x: Indices, y: Indices, max_se
 
 
 def _runs_for(passes: Passes, work: Counts, least: int, inquiry: Inquiry) -> list[slice]:
-    """The slices of work for calls of a pass: longer ones for a device that takes many questions at once."""
+    """The slices of work for calls of a pass. They are longer for a device that takes many questions at once."""
     return runs_of(work, inquiry.threads, max(least, passes.at_once // 64), passes.at_once)
 
 
@@ -206,7 +206,7 @@ def _mapped(function: Callable[[Any], Made], runs: Sequence[Any], inquiry: Inqui
 
 
 def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> TestedEdges:
-    """Test the candidates of every edge: up to its first separating set, or for "largest-p" all of them."""
+    """Test the candidates of every edge: all of them for "largest-p", otherwise up to its first separating set."""
     passes = inquiry.passes if sepset == "largest-p" and candidates.r else None
     if passes is None:
         inquiry.expect(candidates.n_sets, len(candidates.x))
@@ -272,7 +272,7 @@ def make_minimal(found: PairTests, inquiry: Inquiry) -> PairTests:
 
 
 def _up_to_first(edge_of: Counts, independent: Flags) -> Flags:
-    """(b,) would a search that stops at each edge's first independence reach the row?"""
+    """(b,) True for the rows that a search would reach if it stopped at each edge's first independence."""
     hits = np.flatnonzero(independent)
     edges, first = np.unique(edge_of[hits], return_index=True)
     if not len(edges):
