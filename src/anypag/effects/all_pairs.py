@@ -32,9 +32,9 @@ def effects_of_all_pairs(
     Args:
         result: the result of a search that sampled graphs (`method="auto"`).
         data: a table to draw the effects from; without it only shares of graphs are given. Curved effects
-            (`test="additive"`) are estimated with splines; they are None if no sampled graph has an adjustment set, or
-            if splines cannot use the columns. With several data sets (`anypag.pooled`) the rows of the observed (first)
-            set are used; for a pair with a context (a column that tells sets apart), those of the sets it compares.
+            (`test="additive"`) are estimated with splines; such an effect is None if no sampled graph has an adjustment
+            set, or if splines cannot use the columns. With several data sets (`anypag.pooled`) the rows of the observed
+            (first) set are used; a pair with a context (a column that tells sets apart) uses the sets that it compares.
         selection_bias: False says that the sample is not selected. The default is the choice of the search.
 
     >>> import anypag as ap

@@ -47,27 +47,27 @@ class Effect:
         outcome: the variables whose change is asked for.
         given: the variables conditioned on.
         status: by one graph "zero" (no effect), "adjustment" (identified by a set), "formula" (identified by a formula)
-            or "unidentified". By sampled graphs "zero" (95 % or more exclude an effect, also among those sampled with a
+            or "unidentified". By sampled graphs "zero" (at least 95 % exclude an effect, also of those sampled with a
             lower penalty per edge), "unidentified" (half or more leave it open, or none identifies it) or "identified".
         reason: the reason for the status, in words.
-        adjustment_set: the canonical set: all possible ancestors of cause, outcome and conditions that may be adjusted
-            for; None if there is no adjustment set. `smallest_set` and `minimal_sets` give smaller sets that are
-            equally valid, such as the empty set if nothing has to be adjusted for.
-        formula: the effect in terms of what can be observed, as text; None where there is no formula.
+        adjustment_set: the canonical set, which holds all possible ancestors of cause, outcome and conditions that may
+            be adjusted for; None if there is no adjustment set. `smallest_set` and `minimal_sets` give smaller sets
+            that are equally valid, such as the empty set if nothing has to be adjusted for.
+        formula: the effect in terms of what can be observed, as text; None if there is no formula.
         latex: the formula in LaTeX.
-        numbers: the estimate with its model, rows and notes, where data were given; see `estimate` and `interval`.
-        association: with data and status "zero": the association of causes and outcomes in the rows, with an interval.
-            The zero itself has no interval, because it follows from the graph.
-        possible: with data, the range of an unidentified effect over the graph's class (graphs with its independences).
+        numbers: the estimate with its model, rows and notes, if data were given; see `estimate` and `interval`.
+        association: if data were given and the status is "zero", the association of causes and outcomes in the rows,
+            with an interval. The zero itself has no interval, because it follows from the graph.
+        possible: if data were given, the range of an unidentified effect over all graphs with the same independences.
         notes: sentences about limits of the answer.
-        sampled: shares of sampled graphs, and draws of the effect where data were given (`method="auto"`).
-        graph_answer: with `sampled`, the answer of the result's single graph; None if it gives none (`notes` says why).
-        along: the effect in the groups of a column (`by`), where data were given.
-        robustness: how strong a hidden cause must be to make the estimate 0, where data were given; with sampled
-            graphs, for the most frequent class that allows an effect and has an adjustment set.
-        assumed: the statements of `assume`, which this answer assumes besides the knowledge of the search.
+        sampled: shares of sampled graphs (`method="auto"`), and draws of the effect if data were given.
+        graph_answer: with `sampled`, the answer by the result's single graph; None if there is none (`notes` says why).
+        along: the effect in the groups of a column (`by`), if data were given.
+        robustness: how strong a hidden cause must be to make the estimate 0, if data were given. With sampled graphs
+            this is about the most frequent class that allows an effect and has an adjustment set.
+        assumed: the statements of `assume`, which this answer assumes in addition to the knowledge of the search.
         unassumed: the answer without the statements in `assumed`.
-        warnings: sentences to read before the numbers: the table does not fit what the probabilities assume.
+        warnings: sentences to read before the numbers. They say how the table violates what the probabilities assume.
     """
 
     cause: tuple[str, ...]
@@ -99,7 +99,7 @@ class Effect:
     @property
     def estimate(self) -> float | Entries | tuple[DrawnEffect, ...] | None:
         """The change of the outcome's mean if the cause is set one unit higher, or from its first level to its second.
-        For several causes, outcomes or levels, and for the model "tables" without sampled graphs: a tuple of entries.
+        A tuple of entries if there are several causes, outcomes or levels, or by one graph and the model "tables".
 
         With sampled graphs, the median of `draws`; the first printed line has `if_causal` instead. None without data.
         Also None if one graph answers "zero" (see `association`) or "unidentified" (see `possible`).
@@ -141,7 +141,7 @@ class Effect:
 
     @property
     def by_class(self) -> tuple[ClassGroup, ...]:
-        """At most three groups of sampled classes with the same verdict and adjustment set, the largest group first."""
+        """At most three groups, the largest first. Each has all sampled classes of one verdict and adjustment set."""
         return () if self.sampled is None else self.sampled.by_class
 
     @property
@@ -218,22 +218,22 @@ class Effect:
             model: "linear", "tables" or "mixed"; the default is linear if all columns of the effect are continuous,
                 tables if all are discrete, mixed (regression with indicators of levels) if the outcome is continuous
                 and other columns are discrete.
-            adjust_for: your own adjustment set; if graphs were sampled, the answer is then by the single graph. The
-                default is the canonical set; for tables it is a smallest set, because larger sets leave cells empty.
+            adjust_for: your own adjustment set. The result's single graph then gives the answer, even if graphs were
+                sampled. The default is the canonical set, or for tables a smallest set, which leaves fewer cells empty.
             resamples: bootstrap resamples for the interval; 0 for no interval.
             level: the confidence level, which is the share of intervals that cover the true effect.
             seed: of the resampling, and of the folds of a learner.
-            learner: in place of straight lines: "splines"; a regressor with `fit` and `predict` (of scikit-learn, say);
-                a function that makes one; the import name of such a regressor or function; or a pair of these, for
-                outcome and cause. The estimate is cross-fitted in five folds. It is partially linear, or doubly robust
-                (AIPW) for a cause with two levels; AIPW gives an interval only from 2,000 rows on, if the two groups
-                overlap. A learner needs one cause, one outcome, no conditions and an adjustment set.
+            learner: what replaces straight lines. Either "splines"; a regressor with `fit` and `predict` (such as those
+                of scikit-learn); a function that makes one; the import name of such a regressor or function; or a pair
+                of these, for outcome and cause. The estimate is cross-fitted in five folds. It is partially linear, or
+                doubly robust (AIPW) if the cause has two levels; AIPW gives an interval only from 2,000 rows on, and
+                only if the two groups overlap. A learner needs one cause and outcome, no conditions, an adjustment set.
             by: also report the effect in groups of rows: one for each level of this column, or four groups of about
                 equal size if it is continuous. Splines are used if no learner is named.
             cluster: a column, or a value for each row, that says which rows belong together. Standard errors,
                 resamples, folds and draws are then by cluster; the search itself took rows as independent.
-            confounding: also report how the estimate moves if arrows hide common causes, which correlate the noises of
-                an arrow's nodes by up to this much (0.7, say). Only with sampled graphs, not with tables or a learner.
+            confounding: with sampled graphs, also report how the estimate moves if arrows hide common causes. This
+                number (0.7, say) limits the correlation of the noises of an arrow's nodes. Not for tables or a learner.
 
         Returns:
             The answer with `draws` if graphs were sampled. By one graph, the answer has `estimate` and `interval` if
@@ -306,6 +306,6 @@ class Effect:
 
     def to_dict(self) -> dict[str, Any]:
         """The answer for machines: only strings, numbers, lists, objects and None."""
-        keys = {"numbers": "estimate", "sampled": "posterior"}  # those that differ from the names of fields
+        keys = {"numbers": "estimate", "sampled": "posterior"}  # keys that differ from the names of the fields
         shown = (item.name for item in fields(self) if item.compare)
         return {keys.get(name, name): plain(getattr(self, name)) for name in shown}

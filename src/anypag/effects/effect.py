@@ -73,14 +73,14 @@ def effect(
             those in the sample. Unless graphs were sampled, every other answer is then refused, and so is every
             question about a MAG, a DAG or a result with knowledge.
         data: a table to estimate from; see `Effect.estimated` for more choices. With several data sets
-            (`anypag.pooled`) the effect is that in the observed set (the first), and its rows are used. The effect of a
-            context (a column that tells sets apart) compares the sets it tells apart, and uses their rows. Pooled data
-            may be replaced by a table of the observed set, or by one of all sets with the column that names the set.
+            (`anypag.pooled`) the effect is the one in the observed set (the first), whose rows are used. The effect of
+            a context (a column that tells sets apart) compares sets, and uses the rows of these sets. Instead of pooled
+            data, you can give a table of the observed set, or one table of all sets with the column that names the set.
         model: how columns are treated: "linear" (as numbers), "tables" (every value a level) or "mixed" (regression
             with indicators of levels); the default follows from their kinds.
-        assume: statements in the form of `Knowledge.from_text`, assumed besides those of the search: "smoking !<->
-            cancer" says that nothing hidden is a cause of both. Graphs are sampled again from `data` with these
-            assumptions: the result must have sampled graphs (`method="auto"`). `unassumed` is the answer without them.
+        assume: statements in the form of `Knowledge.from_text`, added to those of the search. For example, "smoking
+            !<-> cancer" says that nothing hidden is a cause of both. Graphs are then sampled again from `data`, so the
+            result must have sampled graphs (`method="auto"`). `unassumed` is the answer without these statements.
         learner: "splines", or regressors of your own, in place of straight lines (`Effect.estimated` has more).
         by: also report the effect in the groups of this column.
         cluster: a column of `data`, or a value for each row, that says which rows belong together.
@@ -144,7 +144,7 @@ def effect_of_samples(result: Result, diagrams: Diagrams, asked: EffectAsked) ->
     known, notes = result.choices.knowledge, [IN_THE_SAMPLE] * selection
     if selection and known is not None and known.facts(pag.names).unconfounded.any():
         notes.append(NOTHING_HIDDEN)
-    more, every = diagrams.n_for_effects  # graphs for effects alone: how many there are, and should be
+    more, every = diagrams.n_for_effects  # graphs for effects alone: how many there are, and how many there should be
     may_lack = more or result.stopped is not None or result.choices.time_budget is not None
     notes += [CUT.format(more=more, all=every)] if not is_discrete and more < every and may_lack else []
     by_graph = None

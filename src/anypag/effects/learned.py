@@ -47,7 +47,7 @@ class Adjusting:
     confounding: float | None = None
 
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
-        """A learner's estimate that adjusts for Z, and additions. Without a learner: only additions, for one pair."""
+        """A learner's estimate that adjusts for Z, and additions. Without a learner: additions, if it is one pair."""
         if self.learner is not None:
             if z is None:
                 raise ParameterError(*NO_SET)
@@ -92,7 +92,7 @@ class Adjusting:
         return self._by_learner(sampled, table, within, learner)
 
     def _by_learner(self, sampled: SampledEffect, table: Table, within: NodeSet, learner: Learner) -> SampledEffect:
-        """The effect with draws: 0 without a directed path, else normal around the estimate by the class's set."""
+        """The effect with draws: 0 for a graph without a directed path, else normal around its class's estimate."""
         question, classes, seed = sampled.question, sampled.question.classes, self.sampling.seed
         sets = [_set_of_class(sampled, k, within)[1] for k in range(len(question.verdicts))]
         of_graph = [sets[k] for k in classes.of.tolist()]
@@ -142,7 +142,7 @@ def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet
 
 
 def _set_of_class(sampled: SampledEffect, k: int, within: NodeSet) -> tuple[CausalGraph, NodeSet | None]:
-    """The graph of class k and its adjustment set; of an open class, those of a member whose arrows hide no cause."""
+    """The graph of class k and its adjustment set. For an open class, a member whose arrows hide no cause."""
     question = sampled.question
     causal, z = question.classes.classes[k].causal, question.verdicts[k].z
     if question.said[k] != "open":

@@ -54,7 +54,7 @@ NO_GROUP = "{name!r} is a context: it has one value in each data set, so it cann
 
 
 class RowsUsed(NamedTuple):
-    """The rows behind numbers."""
+    """The rows that the numbers of an answer come from."""
 
     table: Table
     cluster: Any = None
@@ -86,7 +86,7 @@ class EffectBasis:
         return used._replace(table=table.with_kinds(said))
 
     def _rows_of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> RowsUsed:
-        """The rows of the observed set; if contexts are causes or outcomes, also those of the sets they compare."""
+        """The rows of the observed set; if contexts are causes or outcomes, also of the sets that these compare."""
         way, names = self.verdict.way, self.causal.names
         grouping = (*names(way.given), by, cluster if isinstance(cluster, str) else None)
         for name in pool.contexts:

@@ -133,7 +133,7 @@ def refuse_selection(graph: MixedGraph, x: NodeSet, y: NodeSet) -> NoReturn:
 
 
 def _edges_of_doubt(graph: MixedGraph, x: NodeSet, y: NodeSet) -> list[Edge]:
-    """Edges among possible causes of X or Y, each out of a node without arrowheads: that node may affect selection."""
+    """Edges among possible causes of X or Y. Each begins at a node without arrowheads, which may affect selection."""
     steps = possible_steps(graph.marks)
     above = spread(rows_as_sets(steps.T), x | y, (1 << len(graph)) - 1)
     is_pointed_at = (graph.marks == Mark.ARROW).any(axis=0)
@@ -176,7 +176,7 @@ def _refuse_contradicted(source: Result, graph: MixedGraph, x: NodeSet, y: NodeS
 
 
 def left_out(shown: MixedGraph, alone: MixedGraph, status: Status, reason: str) -> str:
-    """The note that marks from knowledge were left out, with the edges that differ, those in the reason first."""
+    """The note that marks from knowledge were left out. It names edges that differ; edges in the reason come first."""
     pairs = [(edge.a, edge.b) for edge in map(Edge.forward, shown.edges())]
     changed = [pair for pair in pairs if alone.edge(*pair) != shown.edge(*pair)]
     changed.sort(key=lambda pair: not any(str(alone.edge(*both)) in reason for both in (pair, pair[::-1])))

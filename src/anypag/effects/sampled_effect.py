@@ -30,7 +30,7 @@ IF_NONE_HIDDEN = "if no arrow hides a common cause of its ends"
 
 @dataclass(frozen=True, eq=False)
 class SampledEffect:
-    """An effect by sampled graphs: shares of graphs and, with data, draws. More graphs are sampled with a lower penalty
+    """An effect by sampled graphs: shares of graphs and, with data, draws. Some graphs are sampled with a lower penalty
     per edge, so that weak edges stay. These graphs count in draws and for the status "zero", but not in shares.
     """
 
@@ -114,7 +114,7 @@ def sampled_effect(question: Question, *, is_discrete: bool = False, is_curved: 
 
 
 def _missing_told(lines: tuple[DrawnEffect, ...], given: NodeSet) -> list[str]:
-    """A note on the shown number with the most missing draws; empty if none is missing. With conditions it says why."""
+    """A note on the shown number with the most missing draws, with the reason if `given`; empty if none is missing."""
     shown = [(line.if_causal_draws, "sampled graphs that allow an effect") for line in lines]
     shown += [(lines[0].draws, "sampled graphs")] if len(lines) == 1 else []
     missing, n, of = max((int(np.isnan(draws).sum()), len(draws), of) for draws, of in shown)
@@ -186,7 +186,7 @@ def _limits(found: SampledEffect) -> list[str]:
 
 
 def smallest_seen(n: int, p: int) -> float:
-    """The partial correlation at which an edge gains its penalty (EBIC; BIC if p = 1), for n rows and p variables.
+    """The partial correlation whose gain in fit equals an edge's penalty (EBIC; BIC if p = 1) for n rows, p variables.
 
     >>> round(smallest_seen(400, 5), 2)
     0.15

@@ -30,7 +30,7 @@ LEAST_DRAWS = 20  # fewer draws give no interval: the ends of a 95 % interval wo
 
 
 class ClassGroup(NamedTuple):
-    """Sampled classes with the same verdict and adjustment set for an effect."""
+    """All sampled classes that have a certain verdict and adjustment set for an effect."""
 
     share: float  # of the sampled graphs, without those sampled with a lower penalty per edge
     verdict: str
@@ -103,7 +103,7 @@ class Question:
     def lines(
         self, rows: LinearColumns, of_all: AllDraws | None = None, confounding: float | None = None
     ) -> list[DrawnEffect]:
-        """Draws for every cause and outcome. `of_all`: draws between all columns, with one column set at a time."""
+        """Draws for every cause and outcome. `of_all`: draws of the effect of each column on each other, to reuse."""
         causes, outcomes, together = rows.places(self.x), rows.places(self.y), bool(self.x & (self.x - 1))
         draw = partial(rows.drawn, x=causes, y=outcomes, together=together)
         drawn, causal = self._taken(of_all, causes, outcomes) if of_all and not together else self._drawn(draw)
@@ -118,8 +118,8 @@ class Question:
         ]
 
     def _drawn(self, draw: Callable[..., Floats], hidden: Hidden | None = None) -> tuple[Floats, Floats]:
-        """Draws of all graphs, and of those whose class allows an effect. In the latter, graphs of an open class are
-        replaced by the member of `members_if_causal`.
+        """Draws of all graphs, and of those whose class allows an effect. In the second, a graph of an open class
+        (one that leaves the effect open) is replaced by the member of the class that `members_if_causal` returns.
         """
         classes = self.classes
         drawn, causal, is_open = self._known(draw(classes.diagrams, classes.place, hidden=hidden))
@@ -129,13 +129,13 @@ class Question:
         return drawn, causal[~self.graphs_of("zero")]
 
     def _taken(self, of_all: AllDraws, causes: Counts, outcomes: Counts) -> tuple[Floats, Floats]:
-        """The draws of this question, taken from draws between all columns."""
+        """The same two arrays as `_drawn`, taken from draws of the effects between all columns."""
         drawn, causal, is_open = self._known(of_all.draws[:, causes][:, :, outcomes])
         causal[is_open] = of_all.if_causal(self.classes, self.x, is_open)[:, :, outcomes]
         return drawn, causal[~self.graphs_of("zero")]
 
     def lines_of_levels(self, rows: LevelTable) -> list[DrawnEffect]:
-        """Draws of risk differences, for all levels of causes and outcomes but the first, by group of conditions."""
+        """Risk differences drawn in each group of conditions, for all levels of cause and outcome except the first."""
         causes, given = (tuple(members(part)) for part in (self.x, self.given))
         return [
             DrawnEffect(cause, outcome, drawn[:, i, j].copy(), causal[:, i, j].copy(), group=group)
@@ -158,7 +158,7 @@ class Question:
         return drawn, causal[~self.graphs_of("zero")]
 
     def _known(self, drawn: Floats) -> tuple[Floats, Floats, Counts]:
-        """The draws, NaN where a cause affects a condition; a copy of them; and the graphs of open classes."""
+        """The draws, NaN if a cause affects a condition in the graph; a copy; the indices of graphs of open classes."""
         x, z = (list(members(part)) for part in (self.x, self.given))
         if z:
             drawn[[bool(ancestry(marks)[np.ix_(x, z)].any()) for marks in self.classes.diagrams]] = np.nan
@@ -170,7 +170,7 @@ class AllDraws(NamedTuple):
 
     rows: LinearColumns
     draws: Floats  # (m, c, c) by graph, cause and outcome
-    of_members: dict[NodeSet, tuple[Flags, Floats]]  # for a set of causes: the graphs done by `if_causal`, their draws
+    of_members: dict[NodeSet, tuple[Flags, Floats]]  # for a set of causes: which graphs are done, and their draws
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:

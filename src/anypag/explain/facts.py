@@ -56,7 +56,7 @@ class PairFacts:
         return "It was said beforehand that they are not joined." if is_not else None
 
     def against_what_was_said(self, a: str, b: str) -> tuple[str, ...]:
-        """The statements that the edge between two variables contradicts, each with the mark and the test behind it."""
+        """Sentences about statements of the user that an edge contradicts, each with the mark and the test that do."""
         if self.learned is None or self.known is None:
             return ()
         ends = (f"at {a} towards {b}", f"at {b} towards {a}")
@@ -65,8 +65,8 @@ class PairFacts:
         return tuple(f"The data contradict what was said beforehand, {one.statement}: {one.why}." for one in told)
 
     def witnesses(self, reason: MarkReason) -> Iterator[tuple[str, str, Separation, str]]:
-        """The patterns of R0 or R1 that give the mark of `reason`; none for other rules. For each: the third node,
-        the end of the edge that a test separated from it, the separation, and a clause on the arrowhead that R1 needs.
+        """The patterns of R0 or R1 that give the mark of `reason`; none for other rules. Each has the third node, the
+        end of the edge that a test separated from this node, the separation, and a clause on R1's arrowhead.
         """
         is_collider = reason.rule == 0
         middle, end = reason[:2] if is_collider or reason.mark == Mark.TAIL else reason[1::-1]
@@ -123,7 +123,7 @@ def facts_of(result: Result | PAG) -> PairFacts:
 
 
 def facts_on_the_way(result: Result) -> PairFacts:
-    """The input of explanations without contradictions, which take long to find in the dense graph of an early step."""
+    """The input of explanations, but no contradictions: they take long to find in the dense graph of an early step."""
     return PairFacts(result.pag, result, result.sepsets, _by_end(result.marks), _by_end(result.conflicts))
 
 
@@ -152,7 +152,7 @@ impossible arrows.
 
 
 def oriented_by(facts: PairFacts, edge: Edge) -> tuple[str, ...]:
-    """The sentence on the context (a column that tells data sets apart) and rule that decided a mark, if any did."""
+    """A sentence if a context (a column that tells data sets apart) decided a mark. It names the context and rule."""
     known = None if facts.learned is None else facts.learned.choices.knowledge
     contexts = set(known.contexts) if known else set()
     if not contexts or {edge.a, edge.b} & contexts:
@@ -181,7 +181,7 @@ def _behind(
 
 
 def _reasons_in(facts: PairFacts) -> ReasonsByEnd:
-    """The reasons of marks in a graph found by scores: rules that set them from its separations and knowledge."""
+    """The reasons of marks in a graph found by scores: rules set these marks from its separations and knowledge."""
     from anypag.graphs.skeleton import Skeleton
     from anypag.graphs.validity import completed
     from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge

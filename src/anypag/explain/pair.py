@@ -194,7 +194,7 @@ def tests_alone(alone: Explanation, edge: Edge | None, alpha: float) -> tuple[st
 def reading_of(
     pag: PAG, edge: Edge, *, selection: bool, final: bool, by_tests: bool = True, known: Facts | None = None
 ) -> EdgeWords:
-    """The meaning of an edge, with placeholders for the names. `known`: facts from knowledge; else see `Context`."""
+    """The meaning of an edge, with placeholders for the names. `known`: facts from knowledge; others: see `Context`."""
     i, j = pag.index(edge.a), pag.index(edge.b)
     is_directed = {edge.mark_a, edge.mark_b} == {Mark.ARROW, Mark.TAIL}
     cause, effect = (edge.a, edge.b) if edge.mark_a == Mark.TAIL else (edge.b, edge.a)
@@ -260,7 +260,7 @@ def _end_probability(facts: PairFacts, edge: Edge, claim: EndClaim) -> float | N
     was_said = any(reason.rule == KNOWN for reason in facts.reasons.get((edge.a, edge.b), []))
     if facts.probabilities is None or claim in {EndClaim.OPEN, EndClaim.NO_AS_KNOWN} or was_said:
         return None
-    # NO_SINCE_OTHER rests on the mark at the other end
+    # the claim NO_SINCE_OTHER follows from the mark at the other end
     behind = edge.reversed() if claim is EndClaim.NO_SINCE_OTHER else edge
     return facts.probabilities.of_mark(behind.a, behind.b, behind.symbol)
 

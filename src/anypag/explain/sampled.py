@@ -81,7 +81,7 @@ def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
 
 
 def _before_knowledge(said: Probabilities, a: str, b: str, symbol: str) -> str:
-    """The clause on how many graphs have the edge as it was before knowledge or doubt changed it; "" if unchanged."""
+    """The clause on how many graphs have the edge as sampled, if its marks were changed afterwards; else ""."""
     sampled = said.sampled(a, b, symbol)
     if sampled == symbol:
         return ""
@@ -132,7 +132,7 @@ class Probable(NamedTuple):
 
 def probable_graphs(result: Result) -> tuple[Probable, ...]:
     """The most probable graphs, most probable first; empty without samples. If an edge of the answer was changed (see
-    `Probabilities.as_sampled`), its marks before that are compared, because sampled graphs have no such changes.
+    `Probabilities.as_sampled`), its earlier marks are compared, because edges of sampled graphs were not changed.
 
     >>> import anypag as ap
     >>> data = ap.simulate.linear_gaussian(ap.DAG.from_string("A --> C; B --> C"), 500, seed=1)
@@ -170,4 +170,4 @@ def about_probable(result: Result) -> Iterator[str]:
         why = ", because knowledge says that some pair has no edge" if is_why else ""
         yield f"Only graphs without hidden causes were sampled{why}."
     if said.as_sampled:
-        yield "The answer is compared as it was before prior knowledge changed marks, or doubt made them circles."
+        yield "The answer is compared as it was before knowledge changed marks and before unsure marks became circles."

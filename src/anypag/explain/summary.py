@@ -71,8 +71,8 @@ def _causes(begin: str, named: list[str], edges: Sequence[Edge]) -> str:
 
 
 def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
-    """The sentences on how the search ended, on what the method guarantees if a search by tests was stopped, and the
-    remarks about the result.
+    """The sentences on how the search ended; then, if a search by tests was stopped, the guarantee of the method; then
+    the remarks about the result.
     """
     is_by_tests = bool(result.history) and not result.complete and not result.from_scores and not result.tests_done
     promised = METHODS.get(result.facts.tests_by, result.facts).promises.on_the_way if is_by_tests else None
@@ -81,7 +81,7 @@ def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
 
 
 def how_far(result: Result, spell: Callable[[Option], str] = str, expected_errors: float | None = None) -> str:
-    """The sentence on whether the run is complete; if not, on what ended it and up to which r the graph is complete."""
+    """The sentence on whether the run is complete. If not, it says what ended the run, and the last complete r."""
     spent = f"{counted(result.n_tests, 'test')}, {time_shown(sum(item.seconds for item in result.history))}"
     if result.from_scores and result.history:
         return f"{_how_far_by_score(result, expected_errors)} ({spent})."
@@ -128,7 +128,7 @@ class ActsOn(NamedTuple):
     context: str
     variable: str
     directly: bool | None  # None: the graph leaves it open
-    probability: float | None  # of any edge between the two, by sampled graphs; else the share of resamples with one
+    probability: float | None  # of an edge between the two; without sampled graphs, the share of resamples with an edge
 
 
 def acts_on(result: Result, among: Collection[str] = ()) -> list[ActsOn]:
@@ -185,7 +185,7 @@ def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
     """A sentence: `drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).`
-    The variables behind `no other` are not joined to the context, and edges to them are less probable than those shown.
+    `no other` stands for variables that are not joined to the context; edges to these are less probable than all shown.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]

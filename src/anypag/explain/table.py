@@ -22,7 +22,7 @@ from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 from anypag.results.stability import PairCounts, pair_counts
 
-Row = tuple[Any, ...]  # the values in the columns of `COLUMNS` but the last
+Row = tuple[Any, ...]  # the values in all columns of `COLUMNS` except the last
 
 COLUMNS = (
     *("from", "to", "edge", "mark_from", "mark_to", "in_words", "p", "n", "r", "given", "rule_from", "rule_to"),
@@ -44,7 +44,8 @@ resamples that agree with the graph about the pair (the same edge, or none in bo
 fits what the probabilities assume: `yes`, `no` or `not checked`.
 
 With `method="auto"`, tests and rules are those of the graph by tests (`Result.by_tests`). So `p`, `r` and `given` are
-empty if only one of this graph and the answer joins the pair; `rule_from` and `rule_to` if they have different marks.
+empty if this graph joins the pair and the answer does not, or the reverse. `rule_from` is empty if the two graphs have
+different marks at `from`; so is `rule_to` at `to`.
 """
 
 
@@ -118,7 +119,7 @@ def _row(pair: Explanation, said: Probabilities | None) -> Row:
 
 
 def _gap(a: str, b: str, words: str, found: Separation | None, n_rows: int | None) -> Row:
-    """The first columns of the row of a pair without an edge. It is fast: a table may have 100,000s of such rows."""
+    """The first columns of the row of a pair without an edge. Must be fast: a table may have 100,000s of such rows."""
     why = (None, n_rows, None, None) if found is None else (found.p, found.n, found.r, list(found.given))
     return a, b, "", "none", "none", words, *why, None, None, False
 

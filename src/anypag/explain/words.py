@@ -48,9 +48,9 @@ _AT_END = {
 
 
 class Context(NamedTuple):
-    """The context of an edge: everything its words depend on besides its two marks."""
+    """Everything that the words for an edge depend on, apart from its two marks."""
 
-    selection: bool = True  # may the sample be selected by something the variables affect?
+    selection: bool = True  # may variables of the graph affect who is in the sample?
     unselected_a: bool = False  # an arrowhead at `a`, on any edge, says that `a` does not affect selection
     unselected_b: bool = False
     visible: bool = False  # no unmeasured variable can act directly on both
@@ -88,7 +88,7 @@ def reading(mark_a: Mark, mark_b: Mark, context: Context) -> EdgeWords:
 
 
 def _claim(mark: Mark, far: Mark, may_select: bool, far_may_select: bool, is_known_not: bool) -> EndClaim:
-    """The claim at an end of an edge. `far`: the mark at the other end; `is_known_not`: knowledge rules out a cause."""
+    """The claim at an end of an edge. `far`: the mark at the other end; `is_known_not`: knowledge says "no cause"."""
     if mark == Mark.ARROW:
         return EndClaim.NO
     if mark == Mark.CIRCLE and far == Mark.TAIL and not far_may_select:

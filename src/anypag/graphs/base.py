@@ -424,10 +424,10 @@ def ancestry(marks: Marks) -> Flags:
 def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
 
-    Yes, if a directed path leads from row to column. Yes too, if two possibly directed paths do that are uncovered (all
-    triples unshielded), and their second nodes are not adjacent: in each member one of the paths begins with a tail
-    (Roumpelaki et al. 2016). An ancestor of such an ancestor counts too. If the sample may be selected, a tail may also
-    mean a cause of selection; then only the rows of nodes at which some edge has an arrowhead are reliable.
+    Yes, if a directed path leads from row to column. Also yes, if two possibly directed paths lead there, both are
+    uncovered (all triples unshielded), and their second nodes are not adjacent: in each member one of the paths begins
+    with a tail (Roumpelaki et al. 2016). An ancestor of such an ancestor counts too. If the sample may be selected, a
+    tail may also mean a cause of selection. Then only rows of nodes that have an arrowhead on some edge are reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)

@@ -32,7 +32,7 @@ from anypag.graphs.pag import PAG
 AssertionKind = Literal["cause", "not", "independent"]
 Links = Mapping[str, Collection[str]]
 MOST_LISTED = 1000  # the search ends after this number of contradictions
-MOST_COMPARED = 1_000_000  # or once the squared sizes of the candidates add up to more than this (a few seconds)
+MOST_COMPARED = 1_000_000  # or when the squared sizes of the candidates add up to more than this (a few seconds)
 
 
 class Assertion(NamedTuple):
@@ -118,7 +118,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction surely minimal? Yes if its "cause" statements form a tree and no "not" has its `b` there."""
+    """Is a contradiction surely minimal? Yes if its "cause" statements form a tree that has the `b` of no "not"."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)

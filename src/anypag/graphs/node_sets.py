@@ -6,7 +6,7 @@ Identifying an effect takes thousands of small sets of nodes. As integers (bit v
 intersected by a single operation, and they serve as keys of a cache.
 
 Buckets, pc-components and regions (Jaber, Zhang, Bareinboim) are computed in P_C, the part of the graph P over a set of
-nodes C: it has the edges and marks of P between nodes of C, but an edge is visible if it is visible in P.
+nodes C. It has the edges of P between nodes of C, with their marks. An edge counts as visible if it is visible in P.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ NodeSet = int  # a set of nodes: bit v for node v
 def is_visible(graph: MixedGraph, a: Node, b: Node) -> bool:
     """Is `a --> b` *visible*: is it sure that no unmeasured variable causes both directly (Zhang 2008, Definition 8)?
 
-    It is visible if some C that is not adjacent to b has an edge into `a`, or a path into `a` on which all inner nodes
-    are colliders and parents of b. A common cause of a and b would then make C and b adjacent. The graph is a PAG, or a
-    MAG without selection.
+    It is visible if some node C that is not adjacent to b has an edge into `a`, or a path into `a` on which all inner
+    nodes are colliders and parents of b. A common cause of a and b would then make C and b adjacent. The graph is a
+    PAG, or a MAG without selection.
 
     >>> from anypag import PAG, is_visible
     >>> is_visible(PAG.from_string("C o-> A; A --> B"), "A", "B")
@@ -102,9 +102,9 @@ def spread(steps: tuple[NodeSet, ...], sources: NodeSet, inside: NodeSet) -> Nod
 
 @dataclass(frozen=True)
 class Neighbours:
-    """For each node v of a PAG, six sets of its neighbours w. `children`: the marks of the edge v–w allow v to cause w.
-    `parents`: they allow w to cause v. `circles`: v o-o w. `visible`: v --> w is visible. `invisible`: neither v --> w
-    nor w --> v is visible. `invisible_into`: the nodes of `invisible` whose edge has an arrowhead at v.
+    """For each node v of a PAG, six sets of its neighbours w. `children`: the edge's marks allow v to cause w.
+    `parents`: the edge's marks allow w to cause v. `circles`: v o-o w. `visible`: v --> w is visible. `invisible`:
+    neither v --> w nor w --> v is visible. `invisible_into`: nodes of `invisible` whose edge has an arrowhead at v.
     """
 
     children: tuple[NodeSet, ...]
@@ -145,7 +145,9 @@ def bucket_sets(near: Neighbours, inside: NodeSet) -> list[NodeSet]:
 
 
 def pc_component_set(near: Neighbours, sources: NodeSet, inside: NodeSet) -> NodeSet:
-    """The pc-component of `sources` within `inside`: what they reach by paths of invisible edges through colliders."""
+    """The pc-component of `sources` within `inside`: these nodes, and all to which invisible edges lead from them by
+    paths on which every inner node is a collider.
+    """
     reached = passed = 0
     fresh = sources  # the nodes from which a path may continue: the sources, and nodes entered by an arrowhead
     while fresh:

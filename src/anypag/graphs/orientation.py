@@ -1,9 +1,9 @@
 """Orientation: all marks that follow from a skeleton and its colliders.
 
 The rules are in `anypag.graphs.rules`. R0 runs once. Then the others run in order, from the first one again after every
-change, until none sets a mark. Two need to know colliders: R0 asks whether an unshielded triple is a collider, R4
-whether the node that a path discriminates is one. A `Colliders` object answers: from separating sets in a search, else
-from a MAG.
+change, until none sets a mark. Two rules need to know colliders. R0 asks whether the middle of an unshielded triple is
+a collider, R4 whether the node that a path discriminates is a collider. A `Colliders` object answers. In a search it
+looks at separating sets, else at a MAG.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ def latent_projection(dag: DAG, latent: Iterable[Node] = (), selection: Iterable
         selection: the nodes that decided who got into the sample; they are always conditioned on.
 
     Returns:
-        X and Y are adjacent if no set of observed nodes separates them (given selection). A tail at X means that X is a
-        cause of Y or of selection; an arrowhead at X means that X is neither.
+        A MAG. X and Y are adjacent in it if no set of observed nodes separates X from Y (given selection). A tail at X
+        on the edge X–Y means that X is a cause of Y or of selection; an arrowhead at X means that X is neither.
 
     >>> from anypag import DAG
     >>> print(latent_projection(DAG.from_string("U --> A; U --> B; B --> C"), latent=["U"]))
@@ -167,7 +167,7 @@ class LatentDAG:
         return marks_of_arrows(self.causes)
 
     def with_last_hidden(self) -> Self:
-        """The LatentDAG in which all hidden causes but the last one become measured variables, at the end."""
+        """The LatentDAG in which all hidden causes except the last become measured variables, after the others."""
         causes = self.causes[:, :-1]
         return replace(self, parents=causes[:-1], children=causes[-1:], n_levels=self.n_levels[-1:])
 

@@ -96,7 +96,7 @@ def discriminating_paths(graph: Pass) -> Paths:
 
 
 def _pattern(kernel_name: str, known: str | None = None) -> Callable[[Pass, Colliders], int]:
-    """The `propose` of a rule whose kernel reads marks and a field of `KnownCauses`: `known`, or none if it is None."""
+    """The `propose` of a rule whose kernel reads marks and, unless `known` is None, this field of `KnownCauses`."""
 
     def propose(graph: Pass, colliders: Colliders) -> int:
         more = () if known is None else (getattr(graph.known, known),)
@@ -113,7 +113,7 @@ class Triple(NamedTuple):
     across: str  # the edge A–B; "" for none, "any" for any or none
     then: str  # `V --> B`: the marks that follow; a star leaves a mark as it is
     because: str = ""  # the nodes that the reason names; by default the node that `then` does not name
-    known: str = ""  # "A" or "B": the table that `known` of `_triple` names must be True at [V, this node]
+    known: str = ""  # "A" or "B": `_triple`'s table `known` must be True at [V, this node]
 
 
 def _triple(*patterns: Triple, known: str | None = None) -> Callable[[Pass, Colliders], int]:
@@ -154,7 +154,7 @@ def _nothing(graph: Pass, colliders: Colliders) -> int:
 
 def _saying(sentence: str) -> Explain:
     """A function that fills in the fields of a sentence. `{at}` and `{other}` are the ends of the edge. `{because}`
-    lists all nodes that the reason names. Without it, each of these nodes has a field of any other name, in order.
+    lists all nodes that the reason names. A sentence without `{because}` has one field for each of these, in order.
     """
     because = list(dict.fromkeys(re.findall(r"{(?!at}|other}|because})(\w+)}", sentence)))
 

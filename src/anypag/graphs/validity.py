@@ -1,9 +1,9 @@
 """Is a PAG valid, that is, the PAG of some MAG? Finds a member of its class, or the reason why there is none.
 
 A PAG learned from finite data can contradict itself. It is valid if it is the PAG of some MAG. One such MAG is then
-easy to construct (Zhang 2008, Theorem 2): turn every `o->` and `--o` into `-->`, and orient the `o-o` edges into a
-directed acyclic graph without new unshielded colliders, which is possible exactly if they form chordal components. So a
-PAG is valid exactly if this construction gives a MAG whose PAG is the one we started with.
+easy to construct (Zhang 2008, Theorem 2). Every `o->` and `--o` becomes `-->`, and the `o-o` edges become a directed
+acyclic graph without new unshielded colliders. The latter is possible exactly if the `o-o` edges form chordal graphs.
+So a PAG is valid exactly if this construction gives a MAG whose PAG is the one we started with.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _wrong_mark(pag: PAG, truth: PAG, i: int, j: int) -> str:
 
 
 def completed(marks: Marks) -> tuple[Marks, list[int]]:
-    """The marks of a member, if there is one, and a chordless cycle of `o-o` edges; [] if there is no such cycle."""
+    """The marks of a member, if the class has one, and the nodes of a chordless cycle of `o-o` edges; [] for none."""
     completed = np.array(marks)
     circle, arrow, tail = (marks == mark.value for mark in (Mark.CIRCLE, Mark.ARROW, Mark.TAIL))
     completed[circle & arrow.T] = Mark.TAIL
@@ -102,7 +102,7 @@ def completed(marks: Marks) -> tuple[Marks, list[int]]:
 
 
 def _maximum_cardinality_order(adjacent: Flags) -> list[int]:
-    """The nodes, ordered so that each next one has the largest number of neighbours among those before it."""
+    """The nodes in an order in which each next node has the most neighbours among the nodes before it."""
     n_taken = np.zeros(len(adjacent), np.int64)
     order: list[int] = []
     for _ in range(len(adjacent)):
@@ -117,7 +117,7 @@ def _chordless_cycle(adjacent: Flags) -> list[int]:
     """A cycle of four or more nodes without a chord, the first node repeated at the end. One must exist."""
     for node in range(len(adjacent)):
         for a, b in combinations(np.flatnonzero(adjacent[node]).tolist(), 2):
-            outside = ~adjacent[node]  # the path from b to a avoids the node and its other neighbours
+            outside = ~adjacent[node]  # the path from b to a avoids `node` and all its neighbours except a and b
             outside[[a, b, node]] = True, True, False
             way = [] if adjacent[a, b] else shortest_path(adjacent & outside, a, b)[::-1]
             if way:

@@ -123,7 +123,7 @@ class _Network:
 def _selected_rows(
     network: _Network, selected: list[int], ancestors: set[int], n_samples: int, random: np.random.Generator
 ) -> npt.NDArray[np.int32]:
-    """(variables, n_samples) selected rows; only selection variables and their causes are drawn, others are 0."""
+    """(variables, n_samples) selected rows. Selection variables and their causes are drawn; all others are still 0."""
     first = [i for i in network.order if i in ancestors]
     shape = (len(network.order), max(n_samples, _SMALLEST_BATCH))
     kept, n_kept, n_drawn = [np.zeros((shape[0], 0), np.int32)], 0, 0

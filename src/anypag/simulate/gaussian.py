@@ -29,10 +29,10 @@ def linear_gaussian(
 ) -> Sample:
     """Draw from `x_j = Σ_i weights[i, j] x_i + noise_j` with independent standard normal noise.
 
-    Selection: rows are drawn given that all selection variables are 0. If these have no children, that is the same as
-    keeping a row with probability Π exp(-m²/2), with a factor for each selection variable, where m is the weighted sum
-    of its parents. Selected rows are still exactly Gaussian (rows cut at a threshold would not be, and tests of partial
-    correlation would be wrong for that reason). They are drawn directly, so strong selection is not slow.
+    Selection: rows are drawn given that all selection variables are 0. If selection variables have no children, that is
+    the same as keeping a row with probability Π exp(-m²/2). The product has a factor for each selection variable, and m
+    is the weighted sum of its parents. Selected rows are still exactly Gaussian (rows cut at a threshold would not be,
+    and tests of partial correlation would then be wrong). They are drawn directly, so strong selection is not slow.
 
     Args:
         dag: the causal graph, latent and selection nodes included.
@@ -101,8 +101,8 @@ def _propagated(dag: DAG, weights: Weights, noise: Floats) -> Floats:
 
 def _given_zero(values: Floats, selected: list[int], effects: Floats) -> Floats:
     """(variables, rows): the values given that selection variables are 0. These are `values` minus their regression on
-    selection variables. It is computed by QR of `effects`, the total effect of each noise on each variable, because
-    covariances may be ill-conditioned.
+    selection variables. The regression uses a QR of `effects` (the total effect of each noise on each variable) and not
+    covariances, which may be ill-conditioned.
     """
     basis, triangle = scipy.linalg.qr(effects[selected].T, mode="economic")
     coefficients = scipy.linalg.solve_triangular(triangle, basis.T @ effects.T)

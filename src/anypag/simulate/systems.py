@@ -71,7 +71,7 @@ def random_system(n: int, expected_neighbours: float = 2.0, *, n_selection: int 
     """A random system as in Rohekar et al. (2020): a `random_dag` with half of its possible confounders hidden.
 
     Args:
-        n: how many nodes, latent ones included, selection nodes not.
+        n: the number of nodes without selection nodes; latent nodes are included.
         expected_neighbours: see `random_dag`.
         n_selection: how many `selection_children` to add (none in the paper).
         seed: a whole number or a `numpy.random.Generator`.
@@ -105,8 +105,8 @@ def selection_children(dag: DAG, count: int = 1, *, n_parents: int = 2, seed: Se
 
     Args:
         dag: the graph.
-        count: how many to add.
-        n_parents: how many parents each has.
+        count: how many selection variables to add.
+        n_parents: how many parents each of them has.
         seed: a whole number or a `numpy.random.Generator`.
 
     Returns:

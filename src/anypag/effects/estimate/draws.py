@@ -141,11 +141,11 @@ def _spread(table: Table, name: str, values: Floats) -> list[tuple[DrawnColumn, 
 def with_hidden_causes(
     arrow: Flags, weights: Floats, noise: Floats, open_arrows: Flags, strength: float, random: np.random.Generator
 ) -> Floats:
-    """New weights of a linear system whose open arrows hide common causes; the observed distribution stays the same.
+    """New weights of a linear system in which `open_arrows` hide common causes; the observed distribution is unchanged.
 
-    An arrow a → b can hide a common cause if a has no `<->`, and all parents of a are parents of b. The cause
+    An arrow a → b can hide a common cause if a has no `<->`, and all parents of a are parents of b. The hidden cause
     adds d · e to b's noise, where e is the noise of a (a minus its weighted parents). In the equation of b, new weights
-    of a and its parents cancel this. d follows from a correlation of the noises of a and b, drawn within ±`strength`.
+    of a and its parents cancel this. A correlation of the noises of a and b, drawn within ±`strength`, determines d.
     `weights[j, i]`: weight of i in the equation of j.
     """
     found, is_alone = weights.copy(), (noise != 0).sum(axis=1) == 1
@@ -180,7 +180,7 @@ def random_weights(clusters: Counts, random: np.random.Generator) -> Floats:
 def total_effects_of(
     diagram: Marks, node: Counts, covariance: Floats, is_set: Flags, hide: Hide | None = None
 ) -> Floats | None:
-    """(c, c) the total effects of a diagram fitted to a covariance, NaN for ends of `---`; None if the fit fails."""
+    """(c, c) total effects of a diagram fitted to a covariance, NaN if the cause has `---`; None if the fit fails."""
     from anypag._kernels import gaussian as kernel
 
     arrow, tail = diagram == Mark.ARROW, diagram == Mark.TAIL

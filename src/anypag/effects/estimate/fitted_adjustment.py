@@ -25,7 +25,7 @@ from anypag.graphs.node_sets import NodeSet
 from anypag.graphs.text import quote
 
 MOST_COMPARED = 20_000  # straight lines and splines are compared in at most this many rows, evenly spaced
-FAR = 2.0  # a note says that straight lines and a learner differ if they are more standard errors apart than this
+FAR = 2.0  # if straight lines and a learner differ by more than this many standard errors, a note says so
 LEAST_EACH = 5
 """The least number of rows per coefficient of the splines. With 5, up to 2% of tables with straight relations seem
 curved, and standard errors are 1.3 times too small. With 1, 40% seem curved, and the errors are 3 times too small.
@@ -52,7 +52,7 @@ class Adjustment:
     def of(
         cls, causal: CausalGraph, way: Between, z: NodeSet, table: Table, learner: Learner | None, sampling: Sampling
     ) -> Self:
-        """The adjustment, fitted by a learner, or by straight lines if there is none."""
+        """The adjustment, fitted by the learner, or by straight lines if `learner` is None."""
         part, n_dropped = columns_of(causal, table, way.x | way.y | z)
         (cause,), (outcome,) = causal.names(way.x), causal.names(way.y)
         (y, at_y), (x, at_x) = (in_units(_coded(part, name)) for name in (outcome, cause))
@@ -117,7 +117,7 @@ class Adjustment:
         return Robustness(r2, *values, *e_values(self._ratio(found.value), low, high))
 
     def _ratio(self, step: float) -> float:
-        """An effect's risk ratio: of two risks if cause and outcome have two levels, else by the mean difference."""
+        """The risk ratio: of two risks if cause and outcome have two levels, else derived from the mean difference."""
         y, x, low, high = self.rows.y, self.rows.x, self.rows.y.min(), self.rows.y.max()
         if self.levels is None or len(np.unique(y)) > 2:
             return exp(RATIO_OF_DIFFERENCE * (step * (1.0 if self.levels else float(x.std())) / float(y.std())))
@@ -167,7 +167,7 @@ def _spread(part: Table, name: str) -> Floats:
 
 
 def _groups(part: Table, by: str) -> list[tuple[str, Flags]]:
-    """The levels of a column, or bands of its numbers with equally many rows, in words; and the rows of each."""
+    """Groups of rows, each in words and as (n,) flags: one for each level, or bands of numbers of about equal size."""
     place = part.names.index(by)
     column, levels = part.values[:, place], levels_of(part, by)
     if part.kinds[place] == "discrete" or len(levels) <= BANDS:
@@ -184,9 +184,9 @@ class Robustness:
 
     Adjusting leaves variance in cause and outcome. A hidden cause that explains the share `value` of each of the two
     variances can make the estimate 0; with smaller shares it cannot (robustness value, Cinelli and Hazlett 2020).
-    `e_value` is the risk ratio that the hidden cause must have with both (VanderWeele and Ding 2017). It follows from
-    the standardised mean difference (per standard deviation of a numeric cause), but from two risks if cause and
-    outcome have two levels.
+    `e_value` is the risk ratio that the hidden cause must have with cause and with outcome (VanderWeele and Ding 2017).
+    It follows from the risks at both levels if cause and outcome have two levels each, else from the standardised mean
+    difference (per standard deviation of a numeric cause).
     """
 
     partial_r2: float  # the share of the remaining variance of the outcome that the cause explains

@@ -71,7 +71,7 @@ def estimated(
     *,
     by_adjustment: bool,
 ) -> Estimate:
-    """The value of a formula, with intervals. `by_adjustment`: True if the formula adjusts or states no effect."""
+    """The value of a formula, with intervals. `by_adjustment`: does it adjust for a set, or say there is no effect?"""
     needed = mentioned(formula) | way.x | way.y | way.given
     part, n_dropped = columns_of(causal, table, needed)
     kind = chosen_model(part, model, causal.names(way.y))
@@ -97,7 +97,7 @@ def estimated(
 
 
 def _determined(part: Table) -> str:
-    """The clause that names a column that is constant or determined by others. Levels count as indicator columns."""
+    """The clause that names a constant column, or one that others determine. Discrete columns count as indicators."""
     spread = spread_out(part.values, part.kinds)
     spread = [(some - some.mean(axis=0)) / np.maximum(np.abs(some).max(axis=0), 1e-300) for some in spread]
 
@@ -146,7 +146,7 @@ def complete_rows(table: Table, names: Sequence[str]) -> Flags:
 
 
 def chosen_model(part: Table, model: Model | None, outcomes: tuple[str, ...]) -> Model:
-    """The model that the user chose, else the one that fits the kinds of the columns; DataError if they forbid it."""
+    """The model that the user chose, else the one for these kinds of columns; DataError if it cannot use them."""
     kinds = dict(zip(part.names, part.kinds, strict=True))
     if model not in ("linear", "tables", "mixed", None):
         raise ParameterError(f'A model is "linear", "tables" or "mixed"; got {model!r}.')
@@ -207,7 +207,7 @@ def _interval(
 
 
 def cluster_counts(rng: np.random.Generator, clusters: Counts) -> Floats:
-    """(n,) how often each row is in a resample: as many clusters as there are, drawn with replacement."""
+    """(n,) how often each row is in a resample, for which as many clusters as exist are drawn with replacement."""
     n = int(clusters.max()) + 1
     return rng.multinomial(n, np.full(n, 1 / n))[clusters].astype(np.float64)
 

@@ -2,11 +2,11 @@
 
 For a cause that is a number the model is partially linear: outcome and cause are each regressed on the set, and the
 residual of the outcome is regressed on that of the cause (Robinson 1988). For a cause with two levels the estimate is
-doubly robust (AIPW): the outcome is regressed on the set at each level of the cause; a row's score is the difference of
+doubly robust (AIPW). At each level of the cause the outcome is regressed on the set; a row's score is the difference of
 the two predictions, corrected by the row's residual divided by the probability of its level. Every row is predicted
 from the rows of other folds, so that noise which a flexible regression has fitted does not bias the estimate
-(Chernozhukov et al. 2018). Both estimates are a ratio of two sums over rows; these sums also give standard errors, by
-row or by cluster, and estimates in groups of rows.
+(Chernozhukov et al. 2018). Each estimate is a ratio of two sums over rows. The terms of the sums also give standard
+errors, by row or by cluster, and estimates in groups of rows.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from anypag.ci.slow import Regressor
 from anypag.errors import AnypagError, DataError, Option, ParameterError
 
 FOLDS = 5
-CLIP = 0.02  # probabilities of a level are clipped to this and 1 minus this: the weight of a row is at most 50
+CLIP = 0.02  # probabilities of a level are clipped to 0.02 ... 0.98, so that the weight of a row is at most 50
 MOST_CLIPPED = 0.05  # if more rows than this share are clipped, the groups hardly overlap, and AIPW gives no interval
 LEAST_ROWS = 2_000  # with fewer rows AIPW gives no interval: see `benchmarks/effects_learners.md`
-MOST_KNOTS = 8  # of the spline of a column
+MOST_KNOTS = 8  # the spline of a column has at most this many knots
 PENALTIES = np.logspace(-6, 1, 8)  # on squared weights of standardised columns; multiplied by the number of rows
-MOST_STEPS = 30  # of Newton's method in a logistic regression
+MOST_STEPS = 30  # a logistic regression takes at most this many steps of Newton's method
 NO_LEARNER = (
     f'The option {Option("learner")} is "splines"; a regressor with fit and predict; a function that makes one; the '
     'import name of one ("sklearn.ensemble.RandomForestRegressor"); or a pair of these, for outcome and cause. Got '
@@ -36,8 +36,8 @@ NO_LEARNER = (
 
 One = Regressor | Callable[[], Regressor]
 Learner = str | One | tuple[str | One, str | One]
-"""Cubic splines ("splines"); a regressor of scikit-learn, say; a function that makes one; the import name of a
-regressor or function; or a pair of these, for the outcome and for the cause."""
+"""Cubic splines ("splines"); a regressor (such as one of scikit-learn); a function that makes one; the import name of
+a regressor or function; or a pair of these, for the outcome and for the cause."""
 
 
 class AdjustedRows(NamedTuple):
@@ -78,7 +78,7 @@ class Scores(NamedTuple):
     left: float = float("nan")  # the residual sum of squares of the outcome; NaN for AIPW
 
     def partial_r2(self, freedom: int) -> float:
-        """The share of the remaining variance of the outcome that the cause explains; for AIPW by the t statistic."""
+        """The share of the outcome's remaining variance that the cause explains; AIPW takes it from the t statistic."""
         found = self._replace(cluster=None).number()
         if self.left > 0:
             return min(found.value**2 * float(self.bottom.sum()) / self.left, 1.0)
@@ -146,7 +146,7 @@ class Splines:
 
 
 def _spline(column: Floats, knots: Floats) -> Floats:
-    """(n, knots + 1) a column's cubic B-splines, constant beyond outer knots; the column itself if knots are few."""
+    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; (n, 1) the column if knots < 3."""
     from scipy.interpolate import BSpline
 
     if len(knots) < 3:
@@ -174,7 +174,7 @@ class SplineLogit(Splines):
 
 
 def _logit(design: Floats, y: Floats, penalty: float, weights: Floats) -> tuple[Floats, float]:
-    """The weights of a logistic regression, all but the first penalised, by Newton's method; and its AIC."""
+    """The weights of a logistic regression, by Newton's method, and its AIC. The first weight has no penalty."""
     ridge = np.diag(np.append(0.0, np.full(design.shape[1] - 1, penalty)))
     for _ in range(MOST_STEPS):
         chance = _chance(design @ weights)
@@ -240,7 +240,7 @@ def doubly_robust(rows: AdjustedRows, learner: Learner = "splines", seed: int = 
 
 
 def _folds(rows: AdjustedRows, seed: int) -> list[tuple[Flags, Flags]]:
-    """Rows to learn from and rows to predict, fold by fold; the rows of a cluster stay together."""
+    """For each fold, (n,) flags of rows to learn from and of rows to predict; the rows of a cluster stay together."""
     units = np.arange(len(rows.y)) if rows.cluster is None else np.unique(rows.cluster, return_inverse=True)[1]
     n = int(units.max()) + 1
     if n < 2 * FOLDS:
@@ -252,7 +252,7 @@ def _folds(rows: AdjustedRows, seed: int) -> list[tuple[Flags, Flags]]:
 
 
 def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
-    """The makers of the regressors of outcome and cause. If nothing is adjusted for: splines, to predict means."""
+    """The makers of the regressors of outcome and cause. If the set is empty, both are splines, which predict means."""
     pair = learner if isinstance(learner, tuple) else (learner, learner)
     if len(pair) != 2:
         raise ParameterError(NO_LEARNER, f"{learner!r}.")

@@ -104,7 +104,7 @@ def _form(part: Expression, inner: tuple[Floats, ...], correlation: Floats, plac
 
 
 def _precision(correlation: Floats, nodes: NodeSet, place: dict[int, int]) -> Floats:
-    """The inverse of the correlations of some nodes, in a matrix of all nodes; zero elsewhere."""
+    """A matrix of all nodes: the inverse of the correlations of some nodes at their places, zero elsewhere."""
     chosen = [place[node] for node in members(nodes)]
     form = np.zeros_like(correlation)
     if chosen:
@@ -113,7 +113,7 @@ def _precision(correlation: Floats, nodes: NodeSet, place: dict[int, int]) -> Fl
 
 
 class DeterminedError(DataError):
-    """Some columns determine others, or are constant: there is no single solution."""
+    """Some columns determine others, or are constant, so that there is no single solution."""
 
     def __init__(self) -> None:
         super().__init__("The effect cannot be computed: a column that it needs is determined by others, or constant.")
@@ -151,7 +151,7 @@ class Regression(Weighted):
         return per_unit(found[: causes.shape[1]], at_x, at_y).ravel()
 
     def _columns(self, nodes: NodeSet) -> tuple[Floats, Indices]:
-        """Continuous columns as they are, discrete ones as indicators of all levels but the first; and exponents."""
+        """Continuous columns unchanged, discrete ones as indicators of all levels except the first; and exponents."""
         places = [self.nodes.index(node) for node in members(nodes)]
         parts = [self._coded[k] for k in places]
         exponents = np.array([0 if self.is_discrete[k] else self.exponent[k] for k in places], np.int32)

@@ -27,7 +27,7 @@ from anypag.graphs.projection import pag_of_mag
 from anypag.graphs.rules import rules_after_0
 from anypag.knowledge.closure import SeparationsOf
 
-STEPS_PER_MEMBER = 20  # how many tries are allowed for each member wanted
+STEPS_PER_MEMBER = 20  # the search for members makes at most this many tries for each wanted member
 UNTOLD = (
     "The range is computed only for columns of one kind; here some are continuous, some discrete. To treat levels as "
     'numbers, which is right for columns with two levels, say model="linear" (--model linear on the command line).'
@@ -42,7 +42,7 @@ class Members(NamedTuple):
 
 
 def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None) -> Members:
-    """All MAGs without `---` that have this PAG; a random sample if `most` or the tries are too few."""
+    """All MAGs without `---` that have this PAG; a random sample if there are more than `most`, or tries run out."""
     search = _MemberWalk(pag.to_mag() if one is None else one)
     steps = search.from_marks(pag.marks)
     tried = islice(steps, STEPS_PER_MEMBER * most)
@@ -97,21 +97,21 @@ class PossibleEffects:
 
     entries: Entries  # the least and the greatest value for each cause and outcome, or combination of levels
     includes_zero: bool  # does a member say that there is no effect at all?
-    n_members: int  # the members that were considered
-    exact: bool  # are these all of them?
-    n_assumed: int  # members with a value only if no arrow hides a common cause; if one does, any value is possible
-    n_open: int  # members whose effect is not identified even if no arrow hides a common cause; they have no value
+    n_members: int  # how many members were considered
+    exact: bool  # were all members considered?
+    n_assumed: int  # how many members have a value only if no arrow hides a common cause; else any value is possible
+    n_open: int  # how many members have no value, not even if no arrow hides a common cause
     untold: str = ""  # why there are no values although members have formulas
 
     @property
     def smallest(self) -> float | tuple[float, ...]:
-        """The least value; a tuple, in the order of the entries, where there are several."""
+        """The least value; a tuple, in the order of the entries, if there are several entries."""
         values = tuple(entry.low for entry in self.entries)
         return values[0] if len(values) == 1 else values
 
     @property
     def largest(self) -> float | tuple[float, ...]:
-        """The greatest value; a tuple where there are several."""
+        """The greatest value; a tuple, in the order of the entries, if there are several entries."""
         values = tuple(entry.high for entry in self.entries)
         return values[0] if len(values) == 1 else values
 

@@ -4,14 +4,14 @@ A set Z is an adjustment set for the effect of X on Y if P(y | do(x)) = Σ_z P(y
 graph's class. This is so exactly if
 
 1. every proper possibly directed path from X to Y starts with a visible edge out of X (*amenability*);
-2. Z contains no *forbidden* node: no possible descendant of a node other than X on such a path;
+2. Z contains no *forbidden* node (a possible descendant of a node that is on such a path and not in X);
 3. Z blocks every proper path of definite status from X to Y that is not possibly directed.
 
 A path is proper if only its first node is in X. Given 1 and 2, the third condition holds in the PAG if and only if Z
 separates X and Y in one member (any will do) after the first edges of the proper possibly directed paths are taken out.
 
-So adjustment sets are sets that separate X and Y in that member. Minimal ones lie among the ancestors of X and Y. Among
-these, the separating sets are the cuts of an undirected graph. In this graph the nodes of a district (connected by
+So adjustment sets are sets that separate X and Y in that member. Minimal sets contain only ancestors of X and Y. The
+separating sets of such nodes are the cuts of an undirected graph. In this graph the nodes of a district (connected by
 `<->`) and their parents are all joined to each other. A node that may not be used is removed, and its neighbours are
 joined (Richardson & Spirtes 2002; van der Zander, Liśkiewicz, Textor 2019). Minimal cuts are enumerated by moving a cut
 past one of its nodes (Berry, Bordat, Cogis 2000).
@@ -38,7 +38,7 @@ class Between(NamedTuple):
     x: NodeSet
     y: NodeSet
     first: NodeSet  # the nodes next to X on proper possibly directed paths from X to Y
-    forbidden: NodeSet  # the possible descendants of nodes other than X on such a path
+    forbidden: NodeSet  # the possible descendants of the nodes on such paths that are not in X
     hidden: tuple[tuple[int, int], ...]  # first edges of such paths that are not visible, as (node of X, next node)
     given: NodeSet = 0
 
@@ -83,7 +83,7 @@ class Ways(NamedTuple):
 
 
 def minimal_sets(causal: CausalGraph, way: Between, within: NodeSet) -> Iterator[NodeSet]:
-    """All minimal adjustment sets, lazily, each once; those near X come first."""
+    """An iterator over all minimal adjustment sets, each once; sets near X come first."""
     if canonical(causal, way, within) is None:
         return
     ways = ways_of(causal, way, within)

@@ -65,7 +65,7 @@ class CausalGraph:
 
 
 def causal_graph_of(graph: MixedGraph, what_helps: str = WHAT_HELPS) -> CausalGraph:
-    """The prepared graph; an error if edges imply selection, or (with `what_helps` as advice) if a PAG is not valid."""
+    """The prepared graph. An error if edges imply selection, or (with advice `what_helps`) if a PAG is not valid."""
     return _causal_graph_of(_Exactly(graph), what_helps)
 
 
@@ -103,7 +103,7 @@ class _Exactly:
 
 def causal_graph_under(shown: PAG, alone: PAG, known: Knowledge | None) -> CausalGraph | None:
     """The prepared graph with marks from knowledge, as in `shown`. None without contexts, or if the MAG that completes
-    `shown` contradicts knowledge or is not in the class of `alone`, the graph by the data alone.
+    `shown` contradicts knowledge or is not in the class of `alone` (the graph that the data alone give).
     """
     return _causal_graph_under(_Exactly(shown), _Exactly(alone), known) if known and known.contexts else None
 

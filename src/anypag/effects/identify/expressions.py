@@ -208,7 +208,7 @@ def _summed_product(over: NodeSet, factors: list[Expression]) -> Expression:
 
 
 def _without_sinks(over: NodeSet, factors: list[Expression]) -> tuple[NodeSet, list[Expression]]:
-    """The variables and factors left. If v occurs only in P(v, w | ...), it is dropped: the sum is P(w | ...)."""
+    """The variables and factors that are left. If v occurs only in P(v, w | ...), the sum over v gives P(w | ...)."""
     while True:
         for place, factor in enumerate(factors):
             others = _as_product(factors[:place] + factors[place + 1 :]).free

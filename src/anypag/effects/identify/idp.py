@@ -3,9 +3,9 @@ Jaber, Ribeiro, Zhang, Bareinboim, NeurIPS 2022).
 
 Q[C] is the distribution of the nodes C when all other nodes are set. D contains Y and its possible ancestors by
 paths without X. The effect is the sum of Q[D] over the nodes of D that are not in Y. The derivation starts from Q[V] =
-P(v) of all nodes V. A step removes nodes: all that are no possible ancestors of D, else one bucket (nodes joined by
-`o-o`). Or it splits a set into two regions, computed apart (`Regions`). If no step is possible, two systems of the
-graph's class agree on P and differ in the effect.
+P(v) of all nodes V. A step removes the nodes that are not possible ancestors of D, or else one bucket (nodes joined by
+`o-o`). Or a step splits a set into two regions, whose formulas are combined (`Regions`). If no step is possible, two
+systems of the graph's class agree on P and differ in the effect.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Regions(NamedTuple):
 
 
 class _Derivation:
-    """The steps that compute Q[wanted] from Q[over]. `stuck` looks for them on sets alone; `formula` applies them."""
+    """The steps that compute Q[wanted] from Q[over]. `stuck` finds the steps with sets only; `formula` applies them."""
 
     def __init__(self, causal: CausalGraph) -> None:
         self.causal = causal

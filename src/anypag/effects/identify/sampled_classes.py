@@ -73,7 +73,7 @@ class SampledClasses:
         return Verdict("unidentified", way) if way.first else verdict(causal, x, y, given, within)
 
     def if_causal(self, k: int, x: NodeSet) -> Marks | None:
-        """The marks of a member of class k: `o->` becomes `-->`, `o-o` points away from X; None if it has none."""
+        """The marks of a member of class k with `o->` as `-->`, `o-o` pointing away from X; None if there is none."""
         marks = self.classes[k].causal.pag.marks
         order = np.argsort(~self.classes[k].causal.flags(x), kind="stable")  # X first
         chosen, cycle = completed(marks[np.ix_(order, order)])

@@ -19,7 +19,7 @@ from anypag.graphs.text import quote
 from anypag.markup import counted
 
 Status = Literal["zero", "adjustment", "formula", "identified", "unidentified"]
-"""Only the summary over sampled graphs uses "identified": by an adjustment set or a formula."""
+"""Only the summary over sampled graphs uses "identified", for an adjustment set or a formula."""
 MOST_EDGES = 3  # how many edges a reason or another message names
 
 

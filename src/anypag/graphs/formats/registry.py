@@ -192,7 +192,7 @@ def as_graph(thing: Any, *, kind: type[MixedGraph] | None = None) -> MixedGraph:
     Args:
         thing: a PAG, MAG or DAG; a result (its graph is taken); a graph of causal-learn (a `GeneralGraph`, or the
             `CausalGraph` that `pc` returns); a `networkx.DiGraph`, as for `from_networkx`.
-        kind: `PAG`, `MAG` or `DAG`, for graphs of other tools; default: PAG for causal-learn, else see `from_networkx`.
+        kind: `PAG`, `MAG` or `DAG`, for graphs of other tools; by default PAG, but for networkx see `from_networkx`.
 
     Raises:
         GraphError: the object is none of these.

@@ -137,7 +137,7 @@ def csv_text(rows: Iterable[Iterable[object]], quoting: Literal[0, 1, 2, 3] = cs
     """The rows as CSV text, each ended by a line feed."""
     written: list[str] = []
     writer = csv.writer(SimpleNamespace(write=written.append), quoting=quoting)
-    writer.writerows(rows)  # as lines end in \r\n here, cells with \r or \n are quoted
+    writer.writerows(rows)  # lines end in \r\n here, so that the writer quotes cells with \r or \n
     return "".join(row.removesuffix("\r\n") + "\n" for row in written)
 
 
