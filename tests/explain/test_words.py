@@ -184,7 +184,7 @@ def test_of_what_is_known_to_be_no_cause_only_selection_is_left() -> None:
     ("dag", "told"),
     [
         ("A; B", "0 edges among 2 variables. The data alone show no variable to be a cause of another one."),
-        ("A --> B", "1 edge among 2 variables. Which way causes run stays open: the data alone show no variable"),
+        ("A --> B", "1 edge among 2 variables. The direction of causes stays open: the data alone show no variable"),
         ("A --> C; B --> C; C --> D", "3 edges among 4 variables. The graph shows one cause: C --> D."),
     ],
 )

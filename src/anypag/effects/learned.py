@@ -28,7 +28,7 @@ NO_SET = ("A learner needs an adjustment set, and this effect has none: leave ou
 
 
 class Beside(NamedTuple):
-    """The estimate of a learner (`numbers`), and additions to any estimate; `along` holds the effect in groups."""
+    """The estimate of a learner (`numbers`), and additions: the effect in groups (`along`), robustness, and notes."""
 
     numbers: Estimate | None = None
     along: Estimate | None = None
@@ -47,7 +47,7 @@ class Adjusting:
     confounding: float | None = None
 
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
-        """A learner's estimate that adjusts for Z, and additions. Without a learner: additions, if it is one pair."""
+        """A learner's estimate that adjusts for Z, and additions. Without a learner, only additions (for one pair)."""
         if self.learner is not None:
             if z is None:
                 raise ParameterError(*NO_SET)

@@ -64,7 +64,7 @@ class RowsUsed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EffectBasis:
-    """The basis of an answer: a graph and its verdict; after a search also how its file was read, and its data sets."""
+    """What an answer rests on: a graph, its verdict and, after a search, how its file was read, and its data sets."""
 
     causal: CausalGraph
     verdict: Verdict
@@ -86,7 +86,7 @@ class EffectBasis:
         return used._replace(table=table.with_kinds(said))
 
     def _rows_of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> RowsUsed:
-        """The rows of the observed set; if contexts are causes or outcomes, also of the sets that these compare."""
+        """The rows of the observed set; if contexts are causes or outcomes, those of all sets that they compare."""
         way, names = self.verdict.way, self.causal.names
         grouping = (*names(way.given), by, cluster if isinstance(cluster, str) else None)
         for name in pool.contexts:
@@ -103,7 +103,7 @@ class EffectBasis:
         return RowsUsed(pool.for_estimates(rows), of_rows, (told, *pool.told), pool.same_in(rows))
 
     def all_columns(self, data: Any) -> tuple[Table, int]:
-        """All columns, in the order of the nodes, in complete rows; and the number of rows left out."""
+        """A table of all columns in the order of nodes, without rows that have gaps; and the number of these rows."""
         return columns_of(self.causal, self.rows(data).table, self.causal.everyone)
 
     def adjustment_set(self, adjust_for: AFewNodes) -> NodeSet:
@@ -129,7 +129,7 @@ class EffectBasis:
 
 
 def of_sampled_graphs(effect: Effect, sampled: SampledEffect, used: RowsUsed, how: Adjusting) -> Effect:
-    """The answer with draws, and with an estimate for its single graph (`graph_answer`) if it has one."""
+    """The answer with draws. If it has an answer by the single graph (`graph_answer`), this gets an estimate too."""
     basis = effect.basis
     part, n_dropped = basis.all_columns(used.table)
     sampling = how.sampling.of_rows(complete_rows(used.table, part.names))

@@ -111,7 +111,7 @@ def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:
 
 
 def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | None) -> bool:
-    """May the sample be selected? The user decides, else the search with its knowledge, else True except for a DAG."""
+    """May the sample be selected? The user decides, else the search (with knowledge), else True, or False for a DAG."""
     if selection_bias is not None:
         return selection_bias
     if not isinstance(source, Result):

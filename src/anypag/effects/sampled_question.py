@@ -74,7 +74,7 @@ class Question:
         return [words.get(verdict.status, "identified") for verdict in self.verdicts]
 
     def share(self, word: Said) -> float:
-        """The share of graphs whose class has the status `word`. Graphs with a lower penalty per edge are left out."""
+        """The share of graphs whose class has the status `word`; without graphs of the lower penalty per edge."""
         return float(self.graphs_of(word)[self.classes.counts].mean())
 
     @property
@@ -88,7 +88,7 @@ class Question:
         return np.array([said == word for said in self.said])[self.classes.of]
 
     def groups(self, draws: Floats | None = None, same: Collection[str] = ()) -> tuple[ClassGroup, ...]:
-        """The largest groups of classes with the same verdict and set. Sets leave out the constant columns `same`."""
+        """The largest groups of classes with one verdict and set. Constant columns (`same`) are left out of sets."""
         classes, keys = self.classes, list[tuple[str, tuple[str, ...] | None]]()
         for verdict, of in zip(self.verdicts, classes.classes, strict=True):
             names = None if verdict.z is None else of.causal.names(verdict.z)

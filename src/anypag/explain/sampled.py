@@ -75,7 +75,7 @@ def sampled_note(said: Probabilities, a: str, b: str, symbol: str) -> str:
 
 
 def cause_notes(said: Probabilities, a: str, b: str) -> tuple[str, ...]:
-    """The shares of sampled graphs in which a is a cause of b, and b of a; no sentence where all graphs say no."""
+    """A sentence on the share of sampled graphs in which a causes b, and one for b and a; none if all graphs say no."""
     asked = ((one, other, said.is_cause(one, other)) for one, other in ((a, b), (b, a)))
     return tuple(IS_CAUSE.format(one, other, yes, no) for one, other, (yes, no, _) in asked if round(no, 2) < 1)
 
@@ -120,7 +120,7 @@ def edge_text(a: str, b: str, symbol: str) -> str:
 
 
 class Probable(NamedTuple):
-    """A sampled graph, its share, and its differences from the answer; `first` of a difference is the answer's edge."""
+    """A sampled graph, its share, and its differences from the answer. In these, `first` is the edge of the answer."""
 
     share: float
     pag: PAG

@@ -64,7 +64,7 @@ def _causes(begin: str, named: list[str], edges: Sequence[Edge]) -> str:
     is_open = any(edge.mark_a != edge.mark_b or edge.mark_a == Mark.CIRCLE for edge in edges)
     if not named:
         none = "the data alone show no variable to be a cause of another one."
-        return f"Which way causes run stays open: {none}" if is_open else none.capitalize()
+        return f"The direction of causes stays open: {none}" if is_open else none.capitalize()
     more = f" and {len(named) - MOST_NAMED:,} more" if len(named) > MOST_NAMED else ""
     how_many = "one cause" if len(named) == 1 else f"{len(named):,} causes"
     return f"{begin} {how_many}: {', '.join(named[:MOST_NAMED])}{more}."

@@ -168,7 +168,7 @@ class MixedGraph:
 
     @property
     def entries(self) -> SparseMarks:
-        """The non-zero marks, row by row, with their rows and columns. Does not make the full matrix."""
+        """The rows, columns and marks of all entries that are not 0, row by row. Does not make the full matrix."""
         if self._sparse is None:
             return _entries(self.marks)
         row, column, mark = self._sparse

@@ -118,7 +118,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction surely minimal? Yes if its "cause" statements form a tree that has the `b` of no "not"."""
+    """Is a contradiction surely minimal? Yes if its "cause" statements form a tree without the `b` of any "not"."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)
@@ -128,9 +128,9 @@ def _needs_all(candidate: Sequence[Assertion]) -> bool:
 class Chains:
     """Statements sorted so that chains of causes can be followed."""
 
-    leads: Links  # for each variable a, all b with a tail at a on a–b: a is a cause of b
+    leads: Links  # for each variable a, all b with a tail at a on a–b: a is a cause of b or of selection
     comes: Links  # the reverse: for each variable b, all a with a tail at a on a–b
-    denied: Links  # for each variable a, all b with an arrowhead at a on a–b: a is no cause of b nor of selection
+    denied: Links  # for each variable a, all b with an arrowhead at a on a–b: a causes neither b nor selection
     independent: Collection[tuple[str, str]]
     selection: bool  # may the sample be selected?
 

@@ -145,8 +145,8 @@ def bucket_sets(near: Neighbours, inside: NodeSet) -> list[NodeSet]:
 
 
 def pc_component_set(near: Neighbours, sources: NodeSet, inside: NodeSet) -> NodeSet:
-    """The pc-component of `sources` within `inside`: these nodes, and all to which invisible edges lead from them by
-    paths on which every inner node is a collider.
+    """The pc-component of `sources` within `inside`: these nodes, and every node that a path of invisible edges joins
+    to one of them, if all inner nodes of the path are colliders.
     """
     reached = passed = 0
     fresh = sources  # the nodes from which a path may continue: the sources, and nodes entered by an arrowhead

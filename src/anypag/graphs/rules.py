@@ -1,6 +1,6 @@
 """The orientation rules: each has a kernel that proposes marks, and a sentence that explains a mark.
 
-The rest of the package only uses `RULES`: orientation runs them, results and checkpoints store their numbers,
+The rest of the package only uses `RULES`. Orientation runs the rules, results and checkpoints store their numbers, and
 explanations use their sentences. A new rule needs an entry at the end of this file. Unless it is a pattern of three
 nodes (`Triple`), it also needs a kernel in `anypag._kernels.rules`. Importing this file does not load the compiler.
 

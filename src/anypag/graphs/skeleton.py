@@ -25,7 +25,7 @@ class Skeleton(NamedTuple):
     """Lists of neighbours: those of node v are `neighbour[start[v]:start[v + 1]]`, in ascending order."""
 
     start: Counts  # (n + 1,)
-    node: Indices  # (2m,) the node whose list each entry is in
+    node: Indices  # (2m,) for each entry of `neighbour`, the node whose list the entry belongs to
     neighbour: Indices  # (2m,)
 
     @classmethod

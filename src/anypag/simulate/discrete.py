@@ -20,7 +20,7 @@ ConditionalTables = dict[str, npt.NDArray[np.float64]]
 """For every node the table p(node | parents): one axis per parent, in the order of the DAG, then one for the levels."""
 SELECTED = 1  # the level of a selection variable that puts a row into the sample
 MOST_ENTRIES = 10_000_000  # no table is larger than this (80 MB)
-ROWS_BEFORE_REFUSAL = 100_000  # fewer drawn rows are not enough to refuse a simulation
+ROWS_BEFORE_REFUSAL = 100_000  # a simulation is refused only after this many rows were drawn
 LEAST_SELECTED_SHARE = 1e-3  # if a smaller share of the drawn rows is selected, the simulation is refused
 _SMALLEST_BATCH = 10_000  # the fewest rows that are drawn at a time
 
@@ -43,8 +43,8 @@ def discrete(
     Args:
         dag: the causal graph, latent and selection nodes included.
         n_samples: how many (selected) rows.
-        levels: how many levels every variable has, or a mapping from names to numbers of levels (2 for names
-            that are not in it).
+        levels: how many levels every variable has, or a mapping from names to numbers of levels (names that are
+            missing from it get 2).
         latent: nodes that are not measured.
         selection: nodes that decide whether a row is in the sample.
         tables: for every node the table p(node | parents): one axis per parent (in the order of `dag.parents`), then

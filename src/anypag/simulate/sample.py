@@ -73,7 +73,7 @@ class Sample(Mapping[str, npt.NDArray[Any]]):
         return iter(self.names)
 
     def __len__(self) -> int:
-        """The number of columns, as of any mapping."""
+        """The number of columns: the length of a mapping is the number of its keys."""
         return len(self.names)
 
     def __eq__(self, other: object) -> bool:

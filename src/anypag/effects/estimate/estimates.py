@@ -52,7 +52,7 @@ class MeanChange:
     high: float
     level: Level | None = None  # a discrete cause is set to this level
     against: Level | None = None  # in place of this one
-    where: str = ""  # the group of rows, if it is not all of them
+    where: str = ""  # the group of rows that the change is about, in words; empty for all rows
 
     @property
     def label(self) -> str:

@@ -68,7 +68,7 @@ class Adjustment:
         return cls(part, cause, outcome, levels, rows, int(at_y) - int(at_x), scores, n_dropped)
 
     def number(self, scores: Scores | None = None, chosen: Flags | None = None) -> WithError:
-        """The effect in the units of the data, in all rows or the `chosen` ones."""
+        """The effect and its error, in the units of the data, from all rows or the `chosen` ones."""
         found = (scores or self.scores).number(chosen)
         ends = np.full(2, self.exponent, np.int32)
         value, error = per_unit(np.array([[found.value, found.error]]), np.zeros(1, np.int32), ends)[0].tolist()

@@ -56,7 +56,7 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None)
 
 
 class _MemberWalk:
-    """The search for members: it replaces one circle after another; after each it sets all marks that follow."""
+    """The search for members. It replaces one circle after another, and after each sets all marks that follow."""
 
     def __init__(self, one: MAG) -> None:
         self.of_data, self.colliders = pag_of_mag(one), SeparationsOf(one.marks)
@@ -154,7 +154,7 @@ def _in_member(mag: MAG, way: Between) -> tuple[Verdict, bool]:
 def _range(
     causal: CausalGraph, way: Between, formulas: list[Expression], table: Table, model: Model | None
 ) -> tuple[Entries, str]:
-    """The least and the greatest value of formulas on the columns that they need, or why they are not computed."""
+    """The least and greatest value of formulas on the columns that these need; and the reason if none is computed."""
     if not formulas:
         return (), ""
     part, _ = columns_of(causal, table, reduce(or_, map(mentioned, formulas), way.x | way.y | way.given))

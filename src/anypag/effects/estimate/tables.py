@@ -138,7 +138,7 @@ class LevelTable:
         return [DrawnColumn(names, levels, first) for levels in others]
 
     def groups(self, given: tuple[int, ...]) -> list[tuple[str, Flags | None]]:
-        """The combinations of levels of the conditions, in words, and their rows; None for all rows."""
+        """Each combination of levels of the conditions, in words, with flags of its rows; None stands for all rows."""
         if not given:
             return [("", None)]
         names, codes, found = [self._table.names[node] for node in given], self._codes[list(given)], []

@@ -2,7 +2,7 @@
 
 Sets of variables are sets of nodes (`graphs.node_sets`). The functions `product`, `quotient` and `summed` build
 formulas and apply identities that hold for every distribution: P(a | b, c) P(b | c) = P(a, b | c), the sum of P(a | b)
-over a is 1, and factors in which a does not occur leave the sum over a. So formulas stay short.
+over a is 1, and factors in which a does not occur are moved out of the sum. So formulas stay short.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
 
 
 def product(*factors: Expression) -> Expression:
-    """The product, with conditionals chained and all quotients merged into one."""
+    """The product, with conditionals joined by `_chained`, and all quotients merged into one."""
     flat = [inner for factor in factors for inner in _factors(factor)]
     tops = [factor.top if isinstance(factor, Quotient) else factor for factor in flat]
     bottoms = [factor.bottom for factor in flat if isinstance(factor, Quotient)]
