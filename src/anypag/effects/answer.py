@@ -67,7 +67,7 @@ class Effect:
             this is about the most frequent class that allows an effect and has an adjustment set.
         assumed: the statements of `assume`, which this answer assumes in addition to the knowledge of the search.
         unassumed: the answer without the statements in `assumed`.
-        warnings: sentences to read before the numbers. They say how the table violates what the probabilities assume.
+        warnings: sentences to read before the numbers: the table does not fit what the probabilities assume.
     """
 
     cause: tuple[str, ...]
@@ -99,7 +99,7 @@ class Effect:
     @property
     def estimate(self) -> float | Entries | tuple[DrawnEffect, ...] | None:
         """The change of the outcome's mean if the cause is set one unit higher, or from its first level to its second.
-        A tuple of entries if there are several causes, outcomes or levels, or by one graph and the model "tables".
+        A tuple of entries for several causes, outcomes or levels, and if one graph answers with the model "tables".
 
         With sampled graphs, the median of `draws`; the first printed line has `if_causal` instead. None without data.
         Also None if one graph answers "zero" (see `association`) or "unidentified" (see `possible`).

@@ -353,7 +353,7 @@ def _edges(entries: SparseMarks, names: Sequence[str]) -> tuple[Edge, ...]:
 
 
 def arrows(marks: Marks) -> Flags:
-    """(..., n, n) is there an edge row --> column?"""
+    """(..., n, n) True where there is an edge row --> column."""
     return np.asarray((marks == Mark.ARROW.value) & (np.swapaxes(marks, -1, -2) == Mark.TAIL.value))
 
 
@@ -363,7 +363,7 @@ def marks_of_arrows(arrows: Flags | Marks) -> Marks:
 
 
 def possible_steps(marks: Marks) -> Flags:
-    """(n, n) does the edge between row and column allow the row to be a cause of the column?
+    """(n, n) True where the edge between row and column allows the row to be a cause of the column.
 
     Such an edge has no arrowhead at the row and no tail at the column. A possibly directed path has only such edges.
     """
@@ -406,7 +406,7 @@ def reached_backwards(arrows: Flags, targets: Iterable[int]) -> Flags:
 
 
 def transitive(steps: Flags) -> Flags:
-    """(..., n, n) does a path of one or more steps lead from the row node to the column node?"""
+    """(..., n, n) True where a path of one or more steps leads from the row node to the column node."""
     from anypag._kernels.separation import transitive as kernel
     from anypag.graphs.skeleton import Skeleton
 
@@ -417,22 +417,23 @@ def transitive(steps: Flags) -> Flags:
 
 
 def ancestry(marks: Marks) -> Flags:
-    """(..., n, n) is the row node an ancestor of the column node, by a directed path of one edge or more?"""
+    """(..., n, n) True where a directed path of one edge or more leads from the row node to the column node."""
     return transitive(arrows(marks))
 
 
 def certain_ancestry(marks: Marks) -> Flags:
-    """(n, n) is the row node an ancestor of the column node in every member of the class of a PAG?
+    """(n, n) True where the row node is an ancestor of the column node in every member of the class of a PAG.
 
-    Yes, if a directed path leads from row to column. Also yes, if two possibly directed paths lead there, both are
-    uncovered (all triples unshielded), and their second nodes are not adjacent: in each member one of the paths begins
-    with a tail (Roumpelaki et al. 2016). An ancestor of such an ancestor counts too. If the sample may be selected, a
-    tail may also mean a cause of selection. Then only rows of nodes that have an arrowhead on some edge are reliable.
+    It is one if a directed path leads from row to column. It is one, too, if two possibly directed paths lead there,
+    both are uncovered (all triples unshielded), and their second nodes are not adjacent: in each member one of the two
+    begins with a tail (Roumpelaki et al. 2016). An ancestor of such an ancestor counts too. If the sample may be
+    selected, a tail may also mean a cause of selection. Then only rows of nodes that an arrowhead points at are
+    reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)
     ends = np.eye(len(marks), dtype=np.float32)[head]
-    # (edges, n): does an uncovered path that begins with the edge reach the node?
+    # (edges, n) True where an uncovered path that begins with the edge reaches the node
     leads = (transitive(goes_on) @ ends + ends) > 0
     apart = ~(joined | np.eye(len(marks), dtype=np.bool_))
     found = ancestry(marks)

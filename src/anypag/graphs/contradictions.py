@@ -193,7 +193,7 @@ class Chains:
                 yield [*self._why_unselected(cause), *chains, Assertion("independent", *apart)]
 
     def in_chains(self) -> set[str]:
-        """The variables on chains of causes that begin at an unselected one; only independences among these matter."""
+        """The variables on chains of causes from an unselected variable; only independences among these matter."""
         return {*_tree(self.leads, *(a for a in self.leads if a in self._unselected))}
 
     @cached_property

@@ -37,7 +37,7 @@ class Colliders(Protocol):
         ...
 
     def decide(self, paths: Paths) -> tuple[Paths, Flags]:
-        """R4: the paths that can be decided; for each, is B in the set that separates D and C (so B is no collider)?"""
+        """R4: the paths that can be decided; for each, True if the set that separates D and C has B (no collider)."""
         ...
 
 

@@ -137,8 +137,8 @@ def of_data_alone(pag: PAG) -> PAG:
 class LatentDAG:
     """A DAG of n measured variables and k hidden causes of them."""
 
-    parents: Flags  # (n, n) i is a parent of j
-    children: Flags  # (k, n) j is a child of the hidden cause h
+    parents: Flags  # (n, n) True at [i, j] if i is a parent of j
+    children: Flags  # (k, n) True at [h, j] if j is a child of the hidden cause h
     n_levels: tuple[int, ...]  # (k,) the number of levels of each hidden cause
 
     @classmethod
@@ -155,7 +155,7 @@ class LatentDAG:
 
     @property
     def causes(self) -> Flags:
-        """(n + k, n + k) is i a direct cause of j? The hidden causes come last."""
+        """(n + k, n + k) True where i is a direct cause of j. The hidden causes come last."""
         k = len(self.n_levels)
         causes = np.zeros((self.n + k, self.n + k), np.bool_)
         causes[: self.n, : self.n], causes[self.n :, : self.n] = self.parents, self.children

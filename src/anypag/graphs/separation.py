@@ -44,7 +44,7 @@ def is_separated(graph: MixedGraph, x: Node, y: Node, z: Iterable[Node] = ()) ->
 def are_separated(
     graph: MixedGraph, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, *, always: npt.ArrayLike = ()
 ) -> Flags:
-    """(b,) does row k of z (b, r), together with the nodes `always`, separate x[k] and y[k] in a DAG or MAG?
+    """(b,) True where row k of z (b, r), together with the nodes `always`, separates x[k] and y[k] in a DAG or MAG.
 
     >>> from anypag import DAG
     >>> are_separated(DAG.from_string("A --> B; B --> C"), [0, 0], [1, 2], [[2], [1]])

@@ -89,7 +89,7 @@ def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tu
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
-    """Combinations {node: level} in a formula's conditions that rows have only if levels of causes are ignored."""
+    """Conditions {node: level} in the formula that no row meets, although a row meets the part without causes."""
     found: dict[tuple[tuple[int, int], ...], None] = {}
     for leaf in leaves(formula):
         here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
