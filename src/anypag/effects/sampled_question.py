@@ -26,7 +26,7 @@ from anypag.graphs.text import quote
 Said = Literal["zero", "identified", "open"]
 IN_WORDS = {"zero": "no effect", "formula": "identified, by a formula", "unidentified": "left open"}
 MOST_GROUPS = 3  # how many groups of classes are listed
-LEAST_DRAWS = 20  # fewer draws give no interval: the ends of a 95 % interval would be single draws
+LEAST_DRAWS = 20  # fewer draws give no interval, because the ends of a 95 % interval would be single draws
 
 
 class ClassGroup(NamedTuple):

@@ -119,7 +119,7 @@ def _row(pair: Explanation, said: Probabilities | None) -> Row:
 
 
 def _gap(a: str, b: str, words: str, found: Separation | None, n_rows: int | None) -> Row:
-    """The first columns of the row of a pair without an edge. Must be fast: a table may have 100,000s of such rows."""
+    """The first columns of the row of a pair without an edge. Fast, because a table may have 100,000s of such rows."""
     why = (None, n_rows, None, None) if found is None else (found.p, found.n, found.r, list(found.given))
     return a, b, "", "none", "none", words, *why, None, None, False
 

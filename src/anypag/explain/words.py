@@ -6,7 +6,7 @@ into the sample; a tail says that A is an ancestor of B or of selection. `EndCla
 - without selection, a tail means "cause of";
 - if another edge has an arrowhead at A, A does not affect selection, and a tail at A means "cause of" too;
 - A --- B is possible only if both affect selection. Causes do not run in a circle, so one of the two is no cause of the
-  other: its tail means that it affects selection. The other one affects selection too, perhaps only through the first.
+  other, and its tail means that it affects selection. The second affects selection too, perhaps only through the first.
 
 The sentences have the placeholders {a} and {b} for names; the script of the report's page fills them in too.
 """

@@ -1,7 +1,7 @@
 """The base class of PAGs, MAGs and DAGs: names, one matrix of marks, and common methods.
 
 `marks[i, j]` is the mark **at j** on the edge i–j, or 0 if there is no edge. For i → j, `marks[i, j] == ARROW` and
-`marks[j, i] == TAIL`. The matrix is read-only and graphs never change: methods return new graphs.
+`marks[j, i] == TAIL`. The matrix is read-only. Methods never change a graph, but return a new one.
 """
 
 from __future__ import annotations
@@ -425,10 +425,10 @@ def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) True where the row node is an ancestor of the column node in every member of the class of a PAG.
 
     It is one if a directed path leads from row to column. It is one, too, if two possibly directed paths lead there,
-    both are uncovered (all triples unshielded), and their second nodes are not adjacent: in each member one of the two
-    begins with a tail (Roumpelaki et al. 2016). An ancestor of such an ancestor counts too. If the sample may be
-    selected, a tail may also mean a cause of selection. Then only rows of nodes that an arrowhead points at are
-    reliable.
+    both are uncovered (all triples unshielded), and their second nodes are not adjacent. Then one of the two paths
+    begins with a tail in each member (Roumpelaki et al. 2016). An ancestor of such an ancestor counts too. If the
+    sample may be selected, a tail may also mean a cause of selection, and only rows of nodes that an arrowhead points
+    at are reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)

@@ -27,7 +27,8 @@ class PAG(MixedGraph):
         marks: (n, n), `marks[i, j]` the mark at j on the edge i–j (see `Mark`), 0 where there is no edge.
         names: one per node; X0, X1, ... if left out.
 
-    Any marks are accepted: a graph learned from finite data may not be the PAG of any MAG (`validate()` checks this).
+    Any marks are accepted, because a graph learned from finite data is not always the PAG of a MAG. `validate()` checks
+    whether it is.
 
     >>> pag = PAG.from_string("smoking o-> tar; tar --> cancer")
     >>> print(pag.edge("tar", "smoking"))
@@ -157,7 +158,7 @@ def find_cycle(adjacency: Marks) -> list[int]:
     _, left = _peel(adjacency)
     if not left:
         return []
-    walk, seen = [left[0]], {left[0]: 0}  # every remaining node has a remaining parent: walk up until a node repeats
+    walk, seen = [left[0]], {left[0]: 0}  # every node in `left` has a parent in `left`; walk up until a node repeats
     while True:
         parent = next(i for i in left if adjacency[i, walk[-1]])
         walk.append(parent)
@@ -167,7 +168,7 @@ def find_cycle(adjacency: Marks) -> list[int]:
 
 
 def _peel(adjacency: Marks) -> tuple[list[int], list[int]]:
-    """The nodes in an order with parents first, and the nodes that are left over: cycles and their descendants."""
+    """The nodes in an order with parents first, and the nodes left over, which are on cycles or descend from them."""
     n_parents: list[int] = adjacency.sum(axis=0, dtype=np.int64).tolist()
     children: list[list[int]] = [[] for _ in n_parents]
     for node, child in np.argwhere(adjacency).tolist():

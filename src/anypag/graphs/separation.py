@@ -1,9 +1,9 @@
 """Separation: which independences a graph implies.
 
 A path between x and y *connects* them given Z if every collider on it (a node with two arrowheads: `*-> v <-*`) is in Z
-or an ancestor of Z, and no other inner node is in Z. Nodes with no connecting path are separated: independent given Z
-in every distribution that belongs to the graph. In a DAG this is d-separation, in a MAG m-separation. One
-search serves both; its time is linear in the number of edges.
+or an ancestor of Z, and no other inner node is in Z. Nodes with no connecting path are separated. Then they are
+independent given Z in every distribution that belongs to the graph. In a DAG this is d-separation, in a MAG
+m-separation. One search serves both; its time is linear in the number of edges.
 """
 
 from __future__ import annotations

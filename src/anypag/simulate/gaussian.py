@@ -1,4 +1,4 @@
-"""Linear Gaussian systems: every variable a weighted sum of its parents plus standard normal noise."""
+"""Linear Gaussian systems: every variable is a weighted sum of its parents plus standard normal noise."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class LinearColumns:
         return found
 
     def _covariance_drawn(self, random: np.random.Generator) -> Floats:
-        """A random covariance S*, with n S* ~ Wishart(n, correlation). With clusters: a Bayesian bootstrap of these."""
+        """A random covariance S*: n S* ~ Wishart(n, correlation); with clusters, S* is from a Bayesian bootstrap."""
         factor, size = self._factor, len(self.columns)
         if self.clustered is not None:
             values, clusters = self.clustered

@@ -1,6 +1,6 @@
 """Estimates of an effect that adjust for a set by any regressors instead of straight lines, cross-fitted.
 
-For a cause that is a number the model is partially linear: outcome and cause are each regressed on the set, and the
+For a cause that is a number the model is partially linear. Outcome and cause are each regressed on the set, and the
 residual of the outcome is regressed on that of the cause (Robinson 1988). For a cause with two levels the estimate is
 doubly robust (AIPW). At each level of the cause the outcome is regressed on the set; a row's score is the difference of
 the two predictions, corrected by the row's residual divided by the probability of its level. Every row is predicted
@@ -25,7 +25,7 @@ from anypag.errors import AnypagError, DataError, Option, ParameterError
 FOLDS = 5
 CLIP = 0.02  # probabilities of a level are clipped to 0.02 ... 0.98, so that the weight of a row is at most 50
 MOST_CLIPPED = 0.05  # if more rows than this share are clipped, the groups hardly overlap, and AIPW gives no interval
-LEAST_ROWS = 2_000  # with fewer rows AIPW gives no interval: see `benchmarks/effects_learners.md`
+LEAST_ROWS = 2_000  # with fewer rows AIPW gives no interval (reasons in `benchmarks/effects_learners.md`)
 MOST_KNOTS = 8  # the spline of a column has at most this many knots
 PENALTIES = np.logspace(-6, 1, 8)  # on squared weights of standardised columns; multiplied by the number of rows
 MOST_STEPS = 30  # a logistic regression takes at most this many steps of Newton's method

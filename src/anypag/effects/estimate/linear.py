@@ -3,7 +3,7 @@ other columns are discrete (`Regression`).
 
 A Gaussian density is exp(-½ vᵀ K v) up to a constant, and so is every part of a formula. The matrix K of P(a | b) is
 that of (a, b) minus that of b. A product adds matrices, a quotient subtracts them, and a sum over s leaves the Schur
-complement. The result is K of outcomes and causes: the outcomes' mean changes by -K_yy⁻¹ K_yx per unit of the causes.
+complement. The result is K of outcomes and causes, so the outcomes' mean changes by -K_yy⁻¹ K_yx per unit of causes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Weighted:
         return cls(*in_units(rows), nodes)
 
     def resampled(self, rng: np.random.Generator) -> Self:
-        """The model of a bootstrap resample: as many rows, drawn with replacement."""
+        """The model of a bootstrap resample, for which as many rows are drawn with replacement."""
         n = len(self.rows)
         return self.weighted(rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
 

@@ -43,7 +43,7 @@ class Tables:
     of_row: npt.NDArray[np.int64] | None = None
 
     def resampled(self, rng: np.random.Generator) -> Tables:
-        """The tables of a bootstrap resample: as many rows, drawn with replacement."""
+        """The tables of a bootstrap resample, for which as many rows are drawn with replacement."""
         n = int(self.counts.sum())
         return replace(self, counts=rng.multinomial(n, self.counts / n).astype(np.float64))
 

@@ -61,7 +61,7 @@ def is_adjustment(causal: CausalGraph, way: Between, z: NodeSet) -> bool:
 
 
 def _usable(causal: CausalGraph, way: Between) -> NodeSet:
-    """The nodes that may be conditioned on. With conditions, descendants of X are excluded: do(x) may change them."""
+    """The nodes that may be conditioned on; with `given`, no descendants of X, because do(x) may change these."""
     after = spread(causal.near.children, way.x, causal.everyone) if way.given else way.x
     return causal.everyone & ~(way.y | way.forbidden | after)
 

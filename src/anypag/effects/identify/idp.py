@@ -70,7 +70,7 @@ class _Derivation:
         return self._removable(wanted, over) or self._regions(wanted) or Stuck(wanted, over)
 
     def _removable(self, wanted: NodeSet, over: NodeSet) -> NodeSet:
-        """The nodes that are no possible ancestor of a wanted node. If there are none: a removable bucket, or 0."""
+        """The nodes that are no possible ancestors of wanted nodes, or else a removable bucket, or else 0."""
         near = self.causal.near
         idle = over & ~spread(near.parents, wanted, over)
         if idle:

@@ -11,7 +11,7 @@ from anypag.graphs.marks import Edge
 from anypag.graphs.pag import DAG, MAG, PAG
 
 KINDS: dict[str, type[MixedGraph]] = {"PAG": PAG, "MAG": MAG, "DAG": DAG}
-MOST_NODES = 20_000  # readers refuse larger graphs: the matrix of marks takes n² bytes, 400 MB at this size
+MOST_NODES = 20_000  # readers refuse larger graphs, because a matrix of marks takes n² bytes, 400 MB at this size
 
 
 class Parsed(NamedTuple):

@@ -156,7 +156,7 @@ def read_graph(
 
 
 def write_graph(graph: Any, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write a graph to a file, whole or not at all: an older file stays until the new one is complete.
+    """Write a graph to a file, whole or not at all. An older file stays until the new one is complete.
 
     Args:
         graph: the graph; see `as_graph` for the objects that can stand for one.

@@ -4,7 +4,7 @@ Tetrad's text, which causal-learn reads and writes too, does not name the kind o
 blanks and names at `;`, so names with a blank or a `;` cannot be written. caugi's schema has a class for DAGs but none
 for PAGs and MAGs. The class of a PAG or MAG is written as UNKNOWN, and its kind is among the tags.
 
-DOT, the language of Graphviz, is not read. Its arrow shapes show marks: `odot` circle, `normal` arrowhead, `none` tail.
+DOT, the language of Graphviz, is only written. Arrow shapes show marks: `odot` circle, `normal` arrowhead, `none` tail.
 Edges point from causes to effects, because tools that ignore the arrow shapes read them so. dagitty writes
 `pag { "A" @-> "B" }`, where `@` is a circle, and says whether the graph is a PAG, a MAG or a DAG.
 """
