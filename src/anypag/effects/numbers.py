@@ -86,7 +86,7 @@ class EffectBasis:
         return used._replace(table=table.with_kinds(said))
 
     def _rows_of_sets(self, pool: Pooled, cluster: Any, by: str | None) -> RowsUsed:
-        """The rows of the observed set; if contexts are causes or outcomes, those of all sets that they compare."""
+        """The rows of the observed set; if contexts are causes or outcomes, the rows of all sets that these compare."""
         way, names = self.verdict.way, self.causal.names
         grouping = (*names(way.given), by, cluster if isinstance(cluster, str) else None)
         for name in pool.contexts:

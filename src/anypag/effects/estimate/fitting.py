@@ -207,7 +207,7 @@ def _interval(
 
 
 def cluster_counts(rng: np.random.Generator, clusters: Counts) -> Floats:
-    """(n,) how often each row is in a resample, for which as many clusters as exist are drawn with replacement."""
+    """(n,) how often each row is in a resample: k clusters, drawn with replacement from the k of the data."""
     n = int(clusters.max()) + 1
     return rng.multinomial(n, np.full(n, 1 / n))[clusters].astype(np.float64)
 

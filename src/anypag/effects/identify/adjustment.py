@@ -38,7 +38,7 @@ class Between(NamedTuple):
     x: NodeSet
     y: NodeSet
     first: NodeSet  # the nodes next to X on proper possibly directed paths from X to Y
-    forbidden: NodeSet  # the possible descendants of the nodes on such paths that are not in X
+    forbidden: NodeSet  # the possible descendants of those nodes on such paths that are not in X
     hidden: tuple[tuple[int, int], ...]  # first edges of such paths that are not visible, as (node of X, next node)
     given: NodeSet = 0
 
