@@ -56,7 +56,7 @@ class PairFacts:
         return "It was said beforehand that they are not joined." if is_not else None
 
     def against_what_was_said(self, a: str, b: str) -> tuple[str, ...]:
-        """Sentences about statements of the user that an edge contradicts, each with the mark and the test that do."""
+        """Sentences on statements of the user that an edge contradicts. Each names the mark and the test behind it."""
         if self.learned is None or self.known is None:
             return ()
         ends = (f"at {a} towards {b}", f"at {b} towards {a}")
