@@ -12,20 +12,20 @@ from anypag.errors import Option, Sentence, listed
 from anypag.markup import counted
 from anypag.series.lagged import Lagged
 
-MOST_LEFT = 0.2  # the window is too short if the residuals of a regression on its past have a larger autocorrelation
-MOST_ALIKE = 0.98  # a process whose neighbouring values are correlated more than this wanders, or has a trend
+MOST_LEFT = 0.2  # a window is too short if residuals of a regression on its past have a larger autocorrelation
+MOST_ALIKE = 0.98  # a process wanders, or has a trend, if its neighbouring values have a larger correlation
 MOST_BETWEEN = 0.5  # in a panel, units differ lastingly if they explain a larger share of a process's variance
 MOST_TREND = 0.5  # a straight line in time that explains a larger share of a process's variance is a trend
-LEAST_WINDOWS = 5  # fewer windows than this for each column of a window are too few
-MOST_IRREGULAR = 0.05  # with a larger share of neighbouring times that are not one step apart, times are irregular
+LEAST_WINDOWS = 5  # there should be at least this many windows for each column of a window
+MOST_IRREGULAR = 0.05  # times are irregular if a larger share of neighbouring times is not one step apart
 LEAST_SEASONS = 4  # a season is looked for if the series covers it this many times
 MOST_SEASON = 0.3  # a season is reported if the autocorrelation of the residuals after one season is larger than this
-STAYS = 0.7  # the least autocorrelation after two seasons, as a share of that after one; without a season it is smaller
+STAYS = 0.7  # for a season, the autocorrelation after two periods must be at least this share of that after one
 SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is looked for, in steps
 
 
 def series_findings(windows: Lagged) -> list[Finding]:
-    """The properties of a time series that weaken a result. Several data sets are each centred first."""
+    """The properties of a time series that weaken a result. Each of several data sets is centred first."""
     windows = replace(windows, table=windows.table.within_sets())
     left = _unexplained(windows)
     found = (*_unlike_units(windows), *_wandering(windows), *_left_over(windows, left), *_seasons(windows, left))
@@ -33,7 +33,7 @@ def series_findings(windows: Lagged) -> list[Finding]:
 
 
 def _columns(windows: Lagged) -> list[int]:
-    """The continuous processes that vary."""
+    """The numbers of the continuous processes that vary."""
     table = windows.table
     return [i for i in table.of_kind("continuous") if i < windows.window.k and np.ptp(table.values[:, i]) > 0]
 
@@ -85,7 +85,7 @@ def _wandering(windows: Lagged) -> list[Finding]:
 
 
 def _unexplained(windows: Lagged) -> dict[str, Floats]:
-    """The residuals of each process after a linear regression on all the past in the window; {} for few windows."""
+    """The residuals of each process after a linear regression on the window's past; {} if there are too few windows."""
     table, k = windows.table, windows.window.k
     past = table.values[:, k:]
     chosen = _columns(windows)
@@ -132,7 +132,7 @@ def _seasons(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
 
 
 def _autocorrelations(windows: Lagged, left: dict[str, Floats], most: int) -> dict[str, Floats]:
-    """By process, the autocorrelation of the residuals after 0, 1, ... steps; 0 below `SHORTEST` and for few rows."""
+    """By process, the autocorrelation of residuals after 0, 1, ... steps; 0 below `SHORTEST` steps or from few rows."""
     rest = np.array([values - values.mean() for values in left.values()])
     found = np.zeros((len(left), most))
     for steps in range(SHORTEST, min(most, windows.table.n) if len(left) else 0):

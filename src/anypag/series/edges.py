@@ -59,13 +59,13 @@ class SummaryEdge(NamedTuple):
 
     @property
     def lags(self) -> Mapping[tuple[str, str], tuple[int, ...]]:
-        """By (earlier process, later process): the lags at which they are joined."""
+        """The lags at which two processes are joined, by (earlier process, later process)."""
         pairs = dict.fromkeys((edge.cause, edge.effect) for edge in self.edges)
         return {pair: tuple(edge.lag for edge in self.edges if (edge.cause, edge.effect) == pair) for pair in pairs}
 
     @property
     def marks(self) -> tuple[Mark, Mark]:
-        """Marks at a and b: a tail if the process is a cause at some lag, an arrowhead if at none, else a circle."""
+        """Marks at a and b: tail if the process is a cause at some lag, arrowhead if it is no cause, else circle."""
         return self._mark(self.a), self._mark(self.b)
 
     def _mark(self, process: str) -> Mark:
@@ -115,7 +115,7 @@ def edge_line(edge: SeriesEdge) -> str:
 class Response(NamedTuple):
     """How an outcome changes, step by step, after a process is set one unit higher at one time.
 
-    Lags beyond the window are left out. Later values of the process are not set: they may change as a consequence.
+    Lags beyond the window are left out. Later values of the process are not set, so they may change as a consequence.
     """
 
     cause: str
@@ -124,7 +124,7 @@ class Response(NamedTuple):
 
     @property
     def spans(self) -> dict[int, Span | None]:
-        """By lag: median and interval over sampled graphs (0 without an effect); None if it is not one number."""
+        """By lag, median and interval over sampled graphs, where no effect counts as 0; None if not one number."""
         lines = {lag: () if effect.sampled is None else effect.sampled.lines for lag, effect in self.effects}
         return {lag: some[0].span if len(some) == 1 else None for lag, some in lines.items()}
 

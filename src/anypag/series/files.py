@@ -29,11 +29,11 @@ from anypag.series.window import Window
 from anypag.stored import Object, Text, Variables, plain_object
 
 HEADER = Object({**plain_object(Window).forms, "told": Text()}, missing={"contexts": ()}, get=dict.__getitem__)
-"""The fields about the window in a file. Files of early versions lack `contexts`, which did not exist then."""
+"""The fields that a file has about the window. Files of early versions have no `contexts`."""
 COLUMNS = ("from", "to", "lag", "edge", "probability", "resamples", "in_words")
 BENDS_OF = {1: (0.0,), 2: (0.1, -0.1), 3: (0.16, 0.0, -0.16)}  # {number of lines between two processes: their bends}
-BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # also larger bends: the boxes of a column are close
-ACROSS, DOWN = 90.0, 64.0  # the room between the columns and the rows of a window
+BENDS_OF_WINDOW = (*geometry.BENDS, 0.9, -0.9)  # has larger bends too, because the boxes of a column are close
+ACROSS, DOWN = 90.0, 64.0  # in a window, in pixels: the gap between columns; the distance of the centres of rows
 STYLE = """
 body{font:16px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;max-width:64rem;margin:2rem auto;
 padding:0 1rem;color:#1d2733;background:#fff}
@@ -46,11 +46,11 @@ svg{max-width:100%;height:auto}
 """
 ASSUMED = (
     "What causes what, and how strongly, is the same at all times (the series are stationary).",
-    "Values from before the window are not in the graph; where they act on values in it, they count as hidden causes.",
+    "Values from before the window are not in the graph. If they act on values in the window, they are hidden causes.",
     "No value causes an earlier one, and causes do not run in a circle within one time.",
     "Independences in the data are those that the causes imply, not coincidences of strength (faithfulness).",
 )
-OF_SUMMARY = "Numbers are lags of edges: on lines, between two processes; in boxes, between a process and its own past."
+OF_SUMMARY = "Numbers are lags of edges: on a line between two processes, in a box between a process and its own past."
 OF_WINDOW = "Each row is a process, each column a time; edges hold at all times and are drawn once."
 ALL_TIMES = (
     "An experiment acts in the same way at all times of its data set. No process affects which rows are in a data set."

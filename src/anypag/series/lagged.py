@@ -1,7 +1,7 @@
 """A table of windows from a table in the order of time.
 
-A window is one row: the values at a time and at the `max_lag` times before it. It lies within one unit of a panel, and
-has no gap in time and no missing value. The times without a window are counted and reported.
+A window is one row: the values at a time and at the `max_lag` times before it. It lies within one unit (a person, say)
+of a panel, and has no gap in time and no missing value. The times without a window are counted and reported.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Lagged:
     window: Window
     table: Table = field(repr=False)
     """A row for each window: processes at lag 0, their earlier values, and contexts, which tell data sets apart."""
-    units: Counts = field(repr=False)  # (n,) the number of each window's unit; units are numbered by their first rows
-    runs: Counts = field(repr=False)  # (n,) the index of each window's stretch: rows without a gap in time
+    units: Counts = field(repr=False)  # (n,) each window's unit, as a number in the order of the units' first rows
+    runs: Counts = field(repr=False)  # (n,) each window's stretch, as a number; a stretch has no gap in time
     n_rows: int
     n_units: int
     n_breaks: int  # gaps in time inside units
@@ -100,7 +100,7 @@ def lagged(
     kinds: Mapping[str, str] | None = None,
 ) -> Lagged:
     """The windows of a table; the arguments are those of `learn_series`. Times are numbers, or dates: 2020-01-31,
-    2020-01 or 2020Q1. DataError for fewer than two windows, a time that a unit has twice, or times that cannot be read.
+    2020-01 or 2020Q1. DataError if there are fewer than two windows, a unit has a time twice, or a time cannot be read.
     """
     require(is_whole(max_lag, 1), "max_lag", "a whole number from 1 on", max_lag)
     whole = as_table(data)
@@ -188,13 +188,13 @@ def _whole_column(table: Table, name: str) -> tuple[Floats, tuple[str, ...] | No
     column = table.take([name])
     n_missing = np.isnan(column.values).sum()
     if n_missing:
-        raise DataError(f"{n_missing:,} rows have no value of {name!r}. Fill it in, or leave them out.")
+        raise DataError(f"{n_missing:,} rows have no value of {name!r}. Fill in the values, or leave these rows out.")
     return column.values[:, 0], column.labels[0]
 
 
 def _times(table: Table, time: str) -> Floats:
-    """(n,) times as numbers. Dates are counted in months if all fall on the same day of the month, or all on its last
-    day, with at most one date in a month; else in microseconds.
+    """(n,) times as numbers. Dates are counted in months if no month has two different dates, and all dates fall on the
+    same day of the month or all on its last day. Other dates are counted in microseconds.
     """
     values, labels = _whole_column(table, time)
     if labels is None:
@@ -221,7 +221,9 @@ def _date(text: str, time: str) -> np.datetime64:
 
 
 def _follows(units: Counts, times: Floats, unit: str | None) -> tuple[Flags, float]:
-    """(n,) is a row one step after the row before it in its unit? And the share of neighbouring rows that are not."""
+    """`is_next` (n,): is a row one step after the row before it in its unit? `irregular`: the share of neighbouring
+    rows of a unit that are not one step apart.
+    """
     same, apart = np.diff(units) == 0, np.diff(times)
     if bool((same & (apart == 0)).any()):
         n = int((same & (apart == 0)).sum())

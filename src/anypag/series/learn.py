@@ -58,8 +58,8 @@ def learn_series(
     """Learn what causes what in a time series or a panel, and at which lag. Hidden processes are allowed for.
 
     Args:
-        data: any table that `learn` takes, a row for each time (and unit); or several data sets (`anypag.pooled`).
-            Windows do not cross sets. Contexts do not change in time: they have no lags, and act at all times.
+        data: any table that `learn` takes, with a row for each time (and unit); or several data sets (`anypag.pooled`).
+            Windows do not cross data sets. Contexts do not change in time, so they have no lags and act at all times.
         max_lag: how many steps back causes are looked for, 1 or more. A row of the search is a window: the values at a
             time and at `max_lag` times before it. Windows do not cross units or gaps in time, and have no missing
             values; `result.told` counts the rows and windows left out, and says why.
@@ -67,7 +67,7 @@ def learn_series(
         unit: in a panel, the column with the unit (person, country, ...) of each row.
         method: "auto" (samples graphs if a score fits the data, else "icd"), "icd" (tests a pair of nodes once for all
             its copies in time) or another method of `learn`, which searches the table of windows with the order of time
-            as knowledge. If "auto" samples graphs, all copies of a pair have the same edge in them, unless there are
+            as knowledge. In graphs that "auto" samples, all copies of a pair have the same edge, unless there are
             `knowledge`, several data sets, `selection_bias` or discrete processes.
         selection_bias: True if the processes may affect which times or units are in the table. The default is
             False, unlike in `learn`.
@@ -111,13 +111,13 @@ class SeriesSearch:
     def __init__(self, windows: Lagged, choices: Choices, source: str | None = None) -> None:
         self.windows = replace(windows, table=windows.table.with_findings(series_findings(windows)))
         table, window = self.windows.table, windows.window
-        choices = with_design(table, choices.strict())  # no process may be left out at any lag
+        choices = with_design(table, choices.strict())  # the audit may not leave out a lag of a process
         choices = replace(choices, selection_bias=choices.selection_bias and not window.contexts)
         said = choices.knowledge.statements if choices.knowledge else ()
         of_sets = [one for one in said if isinstance(one, Contexts)]
         self._design = Knowledge.of(of_sets) if window.contexts else None
         self.choices = for_window(window, choices)
-        for name, first in copies_in(table).items():  # the search would keep one of the two
+        for name, first in copies_in(table).items():  # else the search would keep one of the two
             raise DataError(f"{name} is the same as {first} in every window. Leave one of the two processes out.")
         self.search = Search(table, self.choices, source)
         self._chosen = self.search.problem.chosen
@@ -126,7 +126,7 @@ class SeriesSearch:
             self.choices, self.search = over_shifts, self.search.knowing(over_shifts)
 
     def _over_shifts(self, choices: Choices) -> Choices | None:
-        """The choices for a search in which copies of a pair have the same edge; None unless "auto" uses one."""
+        """The choices for a search in which copies of a pair have the same edge; None if "auto" uses no such search."""
         if self._chosen is None or choices.selection_bias:
             return None
         if METHODS[self._chosen.method].over_shifts:

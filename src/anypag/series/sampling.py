@@ -1,8 +1,8 @@
 """The search of `by_scores.auto` for time series: all copies of a pair of nodes in time have the same edge.
 
 Markov chains of graphs change and score only the latest copy of a pair, which stands for all copies. The score is that
-of the processes at lag 0 given the past. Edges within the past do not change it, so chains keep them fixed: each node
-of the past causes all later nodes of the past. A sampled graph has copies of the latest edges in their place.
+of the processes at lag 0 given the past. Edges within the past do not change the score, so in a chain they are fixed:
+each node of the past causes all later nodes of the past. A sampled graph has copies of the latest edges instead.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ShiftedState(AutoState):
         return marks_of(graph)[..., *self._latest_copy]
 
     def diagram_for_effects(self, diagram: Marks) -> Marks:
-        """The diagram with all nodes of the past at different times joined, as values before the window link them."""
+        """The diagram, with nodes of the past at different times joined, because values before the window link them."""
         joins = self._in_past & (self._lags[:, None] > self._lags[None, :]) & (diagram == Mark.NONE)
         tails = np.swapaxes(joins, -1, -2)
         return np.where(joins, np.uint8(Mark.ARROW), np.where(tails, np.uint8(Mark.TAIL), diagram))
@@ -79,7 +79,7 @@ class ShiftedState(AutoState):
 
     @cached_property
     def _in_past(self) -> Flags:
-        """(n, n) are i and j before lag 0, and i before j? Of nodes at the same time the first of `orders` decides."""
+        """(n, n) are i and j before lag 0, and i before j? For nodes at the same time the first of `orders` decides."""
         rank = np.argsort(self.orders.order[0])[np.argsort(self.nodes.order)[self.nodes.order % self.window.k]]
         rank = rank - len(rank) * self._lags
         past = self._lags > 0

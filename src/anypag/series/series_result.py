@@ -71,7 +71,7 @@ class SeriesResult:
 
     @cached_property
     def edges(self) -> tuple[SeriesEdge, ...]:
-        """The edges by later process, then by lag; edges between contexts, which are there by design, are left out."""
+        """The edges, by later process, then by lag. Edges between contexts, which are there by design, are left out."""
         from anypag.explain.summary import by_design
 
         names, (x, y), design = self.window.names, self.window.latest, set(by_design(self.result))
@@ -91,7 +91,7 @@ class SeriesResult:
 
     @cached_property
     def _marks(self) -> Marks:
-        """(n, n) marks between the window's nodes; in latest copies, those less probable than `SURE` are circles."""
+        """(n, n) marks between the window's nodes; on latest copies, a mark less probable than `SURE` is a circle."""
         order = [self.result.pag.index(name) for name in self.window.names]
         marks, lags = np.array(self.result.pag.marks[np.ix_(order, order)], np.uint8), self.window.lags
         ends = np.argwhere((marks > Mark.CIRCLE) & self.window.is_latest & (lags[:, None] <= lags[None, :]))
@@ -116,8 +116,8 @@ class SeriesResult:
         return replace(self.result, grounds=replace(grounds, pag=pag, probabilities=said))
 
     def sureness(self, edge: Edge) -> float:
-        """The probability, by sampled graphs, of the mark at the first node of an edge. For a tail between two discrete
-        processes at one time it is 0: sampled graphs seldom have a hidden cause of such an edge, even if there is one.
+        """The probability, by sampled graphs, of the mark at the first node of an edge. It is 0 for a tail
+        between two discrete processes at one time: if these have a hidden cause, sampled graphs seldom show it.
         """
         said = self.result.probabilities
         assert said is not None, "graphs were sampled"
@@ -172,7 +172,7 @@ class SeriesResult:
     def targets(self) -> dict[str, list[Any]]:
         """What each experiment of pooled data sets (`anypag.pooled`) changed, as columns for any dataframe library:
         `context`, `variable` (a process at all times), `directly` (does the context act on the process directly? None:
-        perhaps), `probability` (that the two are joined).
+        unknown), `probability` (that the two are joined).
         """
         from anypag.explain.summary import targets_table
 
@@ -263,7 +263,7 @@ class SeriesResult:
         return svg_text(*drawn(self, what))
 
     def lines(self) -> list[str]:
-        """The sentences of a report besides the edges, one a line."""
+        """The sentences that a report has besides the edges, one in each item."""
         chosen = [] if self.result.chosen is None else [f"{self.result.chosen}."]
         return [
             self.progress(),
@@ -288,7 +288,7 @@ class SeriesResult:
 
     @property
     def contexts_told(self) -> list[str]:
-        """Sentences: the processes that each experiment acts on; empty without several data sets."""
+        """Sentences about the processes that each experiment acts on; empty if there is only one data set."""
         from anypag.explain.summary import contexts_told
 
         return contexts_told(self.result, self.window.processes)

@@ -1,14 +1,15 @@
 """ICD for time series: the search by tests in which all copies of a pair of nodes in time have the same edge.
 
 A step is a step of `search.by_tests.icd` with these differences. Only the latest copy of a pair is tested, because it
-has the most past in the window. If a test separates it, all copies lose their edge. The separating set is kept for the
-latest copy only; no rule reads those of other copies. Causal relations do not change in time, so a mark that a rule
-sets at one copy is set at all copies. Every edge has an arrowhead at its later node. A test conditions on a candidate
-set and on the past of its two nodes: the copy of a node one step earlier is added if it is known to cause the node
-(with a test on data: if it may cause the node). This loses fewer weak edges (the idea of LPCMCI, Gerhardus & Runge
-2020). A set that separates two nodes still separates them after causes of the two nodes are added to it.
+has the most past in the window. If a test separates its two nodes, all copies lose their edge. The separating set is
+kept for the latest copy only, because no rule reads separating sets of other copies. Causal relations do not change in
+time, so a mark that a rule sets at one copy is set at all copies. Every edge has an arrowhead at its later node. A test
+conditions on a candidate set and on the past of its two nodes: for each node, its copy one step earlier, if this copy
+is known to cause the node (in a test on data: if it may cause the node). So fewer weak edges are lost (the idea of
+LPCMCI, Gerhardus & Runge 2020). A set that separates two nodes still separates them if causes of the two are added.
 
-A context (it tells data sets apart) is one node: its pairs with a process at several lags are copies of each other.
+A context (a variable that tells data sets apart) is a single node, without lags. Its pairs with the nodes of one
+process are copies of each other.
 
 With a perfect test all missing edges and all marks are right after every step; `certify --series` checks this on all
 small systems. Rules R5 to R7 are left out: they are about selected samples, which this search does not allow for.
@@ -110,7 +111,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
     r, problem = inquiry.r, inquiry.problem
     walks = PDSep(r, tails_close=True, max_sets=most_sets(problem, r))
     pools = pdsep_pools(state, problem, x, y, walks, inquiry.look)
-    is_open = pools.n_large(r) > 0  # one pool with r nodes is enough (ICD: both): removals at early copies shrink pools
+    is_open = pools.n_large(r) > 0  # one pool with r nodes is enough: removals at early copies may shrink the other
     candidates = Candidates(x, y, r, pools, is_open)
     past = _own_past(state, x, y, None if not problem.test.exact else ancestry(state.marks))
     best = TestedEdges(is_open, np.full((len(x), r + past.shape[1]), -1, np.int32), np.full(len(x), np.nan))
@@ -127,7 +128,7 @@ def _test_with_past(state: WindowState, inquiry: Inquiry, x: Indices, y: Indices
 
 def _with_neighbours(state: State, inquiry: Inquiry) -> State:
     """The state in which separating sets gain a common neighbour of their pair if that raises the p-value.
-    For tests on data: small sets are found first, and R0 would make colliders of common neighbours that they lack.
+    Needed with data: a small set is found first, and R0 makes colliders of all common neighbours outside this set.
     """
     assert isinstance(state, WindowState)
     marks, window = state.marks, state.window
@@ -151,8 +152,8 @@ def _with_neighbours(state: State, inquiry: Inquiry) -> State:
 
 def _own_past(state: WindowState, x: Indices, y: Indices, causes: Flags | None) -> Indices:
     """(m, 2) for each edge x–y, the copies of x and of y one step earlier; -1 for a copy that lies outside the window,
-    is the other end of the edge, or is no cause of its node. `causes` holds the known causes; if it is None, the copy
-    counts as a cause unless the marks exclude that.
+    is the other end of the edge, or is no cause of its node. `causes` holds the known causes; if `causes` is None,
+    the copy counts as a cause unless the marks exclude that.
     """
     columns = []
     for node, other in ((x, y), (y, x)):
@@ -193,7 +194,7 @@ def _oriented(window: Window, state: State, colliders: SepsetColliders, problem:
 
 
 def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
-    """Marks in which each given mark is set at all copies of its pair; and (n, n) do the copies disagree?"""
+    """The marks, with each mark set at all copies of its pair; and an (n, n) array, True where copies disagree."""
     is_arrow, is_tail = np.zeros(marks.shape, np.bool_), np.zeros(marks.shape, np.bool_)
     np.logical_or.at(is_arrow, window.latest_copy, marks == Mark.ARROW)
     np.logical_or.at(is_tail, window.latest_copy, marks == Mark.TAIL)
@@ -204,7 +205,7 @@ def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
 
 
 def _for_copies(window: Window, rows: LogRows, marks: Marks) -> LogRows:
-    """The log with one row for each mark of a latest copy: from the copy nearest to lag 0 at which a rule set it."""
+    """The log with one row for each mark of a latest copy, from the copy nearest to lag 0 where a rule set the mark."""
     shift = np.minimum(window.lags[rows[:, 1]], window.lags[rows[:, 2]])
     latest = np.array(rows)
     latest[:, 1:3] = window.later(rows[:, 1:3], shift[:, None])

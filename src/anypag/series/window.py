@@ -1,9 +1,9 @@
 """The window of a time series: every process at lags 0 to `max_lag`, and which pairs of nodes are copies of each other.
 
-Node (v, l) is process v at time t - l. Its name is `v` for l = 0, else `v(t-l)`; its number is l · k + v for k
-processes. Causal relations do not change in time, so a claim about a pair of nodes also holds for the copies of the
-pair, which are shifted in time. The latest copy of a pair has its later node at lag 0. Searches test or score this
-copy, because it has the most past in the window.
+A process is a variable that changes in time. Node (v, l) is process v at time t - l. Its name is `v` for l = 0, else
+`v(t-l)`; its number is l · k + v for k processes. Causal relations do not change in time, so a claim about a pair of
+nodes also holds for the copies of the pair, which are shifted in time. The latest copy of a pair has its later node at
+lag 0. Searches test or score this copy, because it has the most past in the window.
 
 A context is a column that tells data sets apart (`anypag.pooled`). It does not change in time, so it is one node.
 Contexts have the last numbers and come first in time. What holds for a context and a process holds at every lag.
@@ -89,7 +89,7 @@ class Window:
 
     @cached_property
     def latest(self) -> tuple[Indices, Indices]:
-        """The earlier and the later nodes of all latest copies, as two arrays; at one time the smaller number first."""
+        """The earlier and the later nodes of all latest copies: two arrays. At one time the smaller number is first."""
         pairs = [(a, b) for a in range(len(self)) for b in range(self.k) if a >= self.k or a < b]
         pairs += combinations(range(self.n_moving, len(self)), 2)
         x, y = np.array(pairs, np.int32).reshape(-1, 2).T
@@ -150,7 +150,7 @@ class Window:
         return found
 
     def in_time(self) -> Marks:
-        """(n, n) marks that join every pair, with an arrowhead at each later node: it does not cause earlier nodes."""
+        """(n, n) marks that join every pair, with an arrowhead at each later node: it causes no earlier node."""
         marks = np.where(self.lags[:, None] > self.lags[None, :], Mark.ARROW, Mark.CIRCLE).astype(np.uint8)
         np.fill_diagonal(marks, Mark.NONE)
         return marks
@@ -164,8 +164,8 @@ def named(process: str, lag: int) -> str:
 def known_of(window: Window, knowledge: Knowledge | None) -> Knowledge:
     """The knowledge about the nodes of a window: the order of time, and the user's statements.
 
-    With a lag, `x(t-1) ~> y` means one pair of nodes and its copies. Bare names in a statement that denies
-    something mean the processes at every lag: `y !~> x` says that y is no cause of x, whatever the lag.
+    A statement with a lag, `x(t-1) ~> y`, is about one pair of nodes and its copies. In a statement that denies
+    something, a name without a lag means the process at every lag: `y !~> x` says that y is no cause of x at any lag.
     Contexts of several data sets have no lags: `drug ~> x` holds for x at all times.
 
     >>> from anypag.knowledge.knowledge import Knowledge
