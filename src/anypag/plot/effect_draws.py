@@ -20,8 +20,8 @@ def effect_svg(found: SampledEffect) -> str:
 
 
 def draws_svg(draws: Floats | None, shares: tuple[float, float, float]) -> str:
-    """SVG of the draws (m,) of one effect, zeros included, above a bar with the shares of graphs that say that there is
-    no effect, that identify it, and that leave it open. Without draws it shows the bar alone.
+    """SVG of the draws (m,) of one effect, zeros included, above a bar with three shares of graphs: of those that say
+    that there is no effect, that identify the effect, and that leave it open. Without draws it shows the bar alone.
 
     >>> draws_svg(None, (0.2, 0.5, 0.3)).count("<rect")
     3

@@ -24,10 +24,10 @@ ARROWHEAD = ((0.0, 0.0), (-MARK_LENGTH, -5.5), (2.5 - MARK_LENGTH, 0.0), (-MARK_
 CIRCLE_CENTRE = 4.7  # how far the centre of a circle lies from the tip, in pixels
 CIRCLE_RADIUS = 4.2
 BANNER_HEIGHT = 28.0
-BORDER = 24.0  # the empty border of a picture
+BORDER = 24.0  # the empty border of a picture, in pixels
 SHARE_GAP = 13.0  # the distance of a number from its line, in pixels
 FAINTEST = 0.25  # the opacity of an edge that no resample has
-_PADDING = 11.0
+_PADDING = 11.0  # the space between a name and the left or right border of its box, in pixels
 BENDS = (0.08, -0.08, 0.15, -0.15, 0.22, -0.22, 0.3, -0.3, 0.4, -0.4)
 """The bends that are tried if a straight line would cross a box, as shares of the line's length."""
 _KINDS = {"cause": {Mark.TAIL, Mark.ARROW}, "confounded": {Mark.ARROW}, "selected": {Mark.TAIL}}
@@ -62,7 +62,7 @@ class Tip:
 
 @dataclass(frozen=True)
 class Line:
-    """An edge: a quadratic curve from the border of a box to that of another (straight if `control` is halfway)."""
+    """An edge: a quadratic curve from the border of a box to that of another (straight if `control` is midway)."""
 
     edge: Edge
     start: Point
@@ -84,7 +84,7 @@ class Line:
         return 1.0 if self.again is None else FAINTEST + (1 - FAINTEST) * self.again
 
     def beside(self, t: float = 0.5, side: float = 1.0) -> Point:
-        """A place for a number near `at(t)`: above the line, or right of a vertical one; `side` -1: opposite."""
+        """A place for a number near `at(t)`: above the line, right of a vertical one; opposite if `side` is -1."""
         dx, dy = self.end.x - self.start.x, self.end.y - self.start.y
         gap = SHARE_GAP * side / (math.hypot(dx, dy) or 1.0) * (1.0 if dx > 0 or (dx == 0 and dy > 0) else -1.0)
         return _moved(self.at(t), gap * dy, -gap * dx)
@@ -214,7 +214,7 @@ def _on_curve(start: Point, control: Point, end: Point, t: float) -> Point:
 
 
 def _tip(box: Box, control: Point) -> Tip:
-    """The tip of a line from `control` towards the centre of a box. A circle there just does not touch the box."""
+    """The tip of a line from `control` towards the centre of a box, where a circle would just not touch the box."""
     dx, dy = box.centre.x - control.x, box.centre.y - control.y
     clear = CIRCLE_CENTRE + 1.0
     ways = ((box.width, dx), (box.height, dy))

@@ -26,7 +26,7 @@ CAREFUL_NODES, CAREFUL_EDGES = 300, 300
 """A component up to this size gets several layouts, not one. In a graph up to this size lines bend around boxes."""
 MOST_NODES, MOST_EDGES = 2000, 3000  # larger pictures could not be read and are not drawn
 Points = npt.NDArray[np.float64]  # (n, 2) x and y, y growing downwards
-EdgeEnds = npt.NDArray[np.intp]  # (k,) nodes, or (k, 2) pairs of them, by their number
+EdgeEnds = npt.NDArray[np.intp]  # (k,) numbers of nodes, or (k, 2) pairs of such numbers
 
 STEP = (180.0, 128.0)  # the distance of neighbours in pixels, horizontally and vertically
 MARGIN = (26.0, 30.0)  # free space kept between two boxes, in pixels
@@ -71,7 +71,7 @@ def plotting(module: str) -> ModuleType:
 
 
 def positions(marks: Marks, sizes: Points) -> Points:
-    """The centres of the nodes of a graph whose boxes have these sizes, (n, 2) width and height."""
+    """(n, 2) the centres of the nodes of a graph. `sizes` (n, 2): the width and height of their boxes."""
     igraph = plotting("igraph")
     graph = igraph.Graph(n=len(marks), edges=np.argwhere(np.triu(marks)).astype(np.intp).tolist())
     groups = [np.array(group) for group in graph.connected_components()]

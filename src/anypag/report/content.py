@@ -42,18 +42,18 @@ from anypag.results.result import Iteration, Result
 from anypag.results.schema import CHOICES
 from anypag.results.stability import Stability
 
-Words = dict[tuple[str, str, str], int]  # the index of each (at_a, at_b, summary) of an edge
+Words = dict[tuple[str, str, str], int]  # the index of each triple of sentences about an edge: (at_a, at_b, summary)
 Places = dict[tuple[str, str], int]  # the index of the line that joins two variables
 
 MOST_IN_BANNER = 20  # at most this many contradictions are listed in the banner
 LIBRARIES = ("anypag", "numpy", "scipy", "numba", "polars", "narwhals")
-SHOWN_ELSEWHERE = {"knowledge", "names", "initial", "test"}
+SHOWN_ELSEWHERE = {"knowledge", "names", "initial", "test"}  # choices that other parts of the page show
 MOST_DIFFERENCES = 12  # at most this many differences are listed for a probable graph; the others are counted
-MOST_EDGES_OF_A_STEP = 10_000  # earlier steps with more edges show only their number
-MOST_REASONS = 20_000  # up to this many edges the reason of every mark is given
+MOST_EDGES_OF_A_STEP = 10_000  # earlier steps with more edges show only how many edges there were
+MOST_REASONS = 20_000  # with at most this many edges, the reason of every mark is given
 NOT_DECIDED = (
-    "No two claims of the graph contradict each other. It was not checked that some system has exactly this graph, as "
-    "some marks rest on prior knowledge."
+    "No two claims of the graph contradict each other. It was not checked whether some system has exactly this graph, "
+    "because some marks rest on prior knowledge."
 )
 
 
@@ -126,7 +126,7 @@ def _assumed(result: Result) -> Iterator[str]:
 
 
 def _consistency(result: Result, place: Places) -> dict[str, Any]:
-    """The banner about contradictions, the lines of edges in them, and `withdrawn` (see `_withdrawn`)."""
+    """What the page shows of contradictions: sentences, the lines of edges in them, and what `_withdrawn` returns."""
     doubted = doubted_pairs(result.contradictions)
     return {
         "banner": [*result.misfit_told, *result.consistency.lines(MOST_IN_BANNER)],
@@ -138,14 +138,14 @@ def _consistency(result: Result, place: Places) -> dict[str, Any]:
 
 
 def _withdrawn(result: Result, place: Places) -> list[list[Any]]:
-    """For each frame: its lines with a mark that was withdrawn later."""
+    """For each frame (the graph after one step): the lines of the edges with a mark that was withdrawn later."""
     at = {frozenset(map(result.pag.index, pair)): k for pair, k in place.items()}
     found = [{at.get(frozenset(ends)) for ends in gone[:, :2].tolist()} for gone in withdrawn_marks(result)]
     return [[k for k in place.values() if k in lines] for lines in found]
 
 
 def _probable(result: Result) -> dict[str, Any] | None:
-    """The most probable graphs and how each differs from the answer, unless all are rare; None without samples."""
+    """The most probable graphs (unless all are rare), and how each differs from the answer; None without samples."""
     graphs, shown = probable_graphs(result), []
     if result.probabilities is None or not graphs:
         return None
@@ -284,8 +284,8 @@ def _edge_without_reasons(facts: PairFacts, edge: Edge) -> dict[str, Any]:
 
 
 def _apart(facts: PairFacts) -> list[list[Any]]:
-    """For each pair without an edge: the two nodes; the separating set, its p-value, its r and its number of rows (None
-    if not known); contradictions; the probability that there is no edge; notes, unless all sampled graphs agree.
+    """For each pair without an edge: the two nodes; the separating set, with p-value, r and number of rows of its test
+    (None if not known); contradictions; the probability that there is no edge; notes, unless all sampled graphs agree.
     """
     index, rows = {name: i for i, name in enumerate(facts.pag.names)}, list[list[Any]]()
     doubted = doubted_pairs(facts.contradictions)

@@ -1,5 +1,5 @@
 "use strict";
-// What the report and the studio share: elements, words, and the drawing of a graph. Text only ever enters a page as text
+// What the report and the studio share: elements, words, and the drawing of a graph. Text enters a page as text only
 // (textContent, never markup).
 const SVG = "http://www.w3.org/2000/svg";
 const byId = id => document.getElementById(id);
@@ -23,7 +23,7 @@ const MARK_WORDS = { 1: "a circle", 2: "an arrowhead", 3: "a tail" };
 const symbol = (a, b) => SYMBOL_LEFT[a] + "-" + SYMBOL_RIGHT[b];
 const key = (i, j) => (i < j ? i + "," + j : j + "," + i);
 const kind = (a, b) => (a === 1 || b === 1 ? "open" : a !== b ? "cause" : a === 2 ? "confounded" : "selected");
-// As `shown_share` in markup.py.
+// Does what `shown_share` in markup.py does.
 function shownShare(share) {
   if (share > 0 && share < 0.005) return "<0.01";
   if (share >= 0.995 && share < 1) return ">0.99";
@@ -45,8 +45,8 @@ function pictured(svg, words, style) {
 }
 
 // ---- the graph ------------------------------------------------------------------------------------------------
-// A target is { node: i } or { pair: [i, j] }. The host says what happens when one is pointed at (`point`) or chosen
-// (`choose`).
+// A target is { node: i } or { pair: [i, j] }. The host says what happens when a target is pointed at (`point`) or
+// chosen (`choose`).
 class Drawing {
   constructor(host) {
     Object.assign(this, { host, svg: byId("graph"), names: [], boxes: [], lines: [], nodes: [], edges: new Map(), visible: [] });
@@ -113,7 +113,7 @@ class Drawing {
     return this.edges.get(k);
   }
 
-  // Draw these edges ([line, mark, mark]) and no others. `look(line)` says how one looks: `state` (classes), `doubt`
+  // Draw these edges ([line, mark, mark]) and no others. `look(line)` says how an edge looks: `state` (classes), `doubt`
   // (words), `share` (a number or null) with its `words`, `isBelow` (is it drawn below the others?).
   show(rows, look) {
     const now = new Set(rows.map(([k]) => k));
@@ -226,7 +226,7 @@ class Drawing {
     byId("wider").addEventListener("click", () => this.zoom(1.3));
     byId("fit").addEventListener("click", () => this.look({ ...this.paper }));
   }
-  // Show all; where that would be too small to read, as on a telephone, the part around the variable that has most edges.
+  // Show the whole graph. If that is too small to read (on a telephone), show the part around the variable with most edges.
   open(isWhole) {
     const { clientWidth, clientHeight } = this.svg, { paper } = this, LEGIBLE = 0.85;
     this.look({ ...paper });

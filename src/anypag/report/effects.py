@@ -24,7 +24,7 @@ MOST_VARIABLES = 60  # effects are not listed for larger graphs, where they woul
 MOST_PAIRS = 400
 """With more ordered pairs than this, effects are read from the graph only for pairs with an edge, because formulas of
 some pairs of large graphs take seconds."""
-MOST_SAMPLED = 60  # the same limit of pairs for sampled graphs, which take a tenth of a second for each pair
+MOST_SAMPLED = 60  # the same limit for effects by sampled graphs, which take a tenth of a second for each pair
 NOT_ASKED = "In a graph of this size the report covers only pairs with an edge; `anypag effect` answers for this pair."
 ZERO = "{a} is not a cause of {b}: setting {a} does not change {b}."
 
@@ -69,7 +69,7 @@ def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
     pairs = [(pag.names[i], pag.names[j]) for i, j in _asked(pag, MOST_SAMPLED)]
     try:
         answers = list(effects_of(result, pairs, data))
-    except DataError:  # sizes of effects cannot be drawn from these rows: only shares of graphs; `effect` says why
+    except DataError:  # these rows give no sizes of effects (`effect` says why), so only shares are shown
         answers = list(effects_of(result, pairs))
     for (a, b), found in zip(pairs, answers, strict=True):
         heading = headline(found, f"The effect of {quote(a)} on {quote(b)}")

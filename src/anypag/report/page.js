@@ -17,14 +17,14 @@
   const effectOf = new Map(content.effects.pairs.map(row => [row[0] + " on " + row[1], row]));
   const sampledOf = new Map(content.effects.sampled.map(row => [row[0] + " on " + row[1], row]));
   const lastFrame = frames.length - 1;
-  // `doubted`: the lines whose claims cannot all be true, in the last frame. `withdrawnAt`: for each frame, the lines with a
+  // `doubted`: in the last frame, the lines whose claims cannot all be true. `withdrawnAt`: for each frame, the lines with a
   // mark that was withdrawn later.
   const { consistency } = content, doubted = new Set(consistency.lines);
   const withdrawnAt = consistency.withdrawn.map(list => new Set(list));
   const isDoubted = k => frame === lastFrame && doubted.has(k);
   const isWithdrawn = k => frame >= 0 && frame < lastFrame && frame < withdrawnAt.length && withdrawnAt[frame].has(k);
 
-  // The slider's places: perhaps the start, where every pair is joined, then one for each frame.
+  // The slider's places: the start (if the search began with every pair joined), then one for each frame.
   const places = frames.map((_, k) => k);
   if (content.starts_complete) places.unshift(-1);
   let frame = lastFrame; // looks() reads it
@@ -45,7 +45,7 @@
   }
 
   // The look of an edge. Its share is its probability, or the share of resamples that have it; only the last graph has
-  // shares, because the resamples were compared with it.
+  // shares, because resamples were compared with this graph.
   function looks(k) {
     const state = (finalOf.has(k) ? "" : " going") + (isDoubted(k) ? " doubted" : "") + (isWithdrawn(k) ? " withdrawn" : "") + (isRare(k) ? " rare" : "");
     const doubt = isDoubted(k) ? "takes part in claims that cannot all be true" : isWithdrawn(k) ? "withdrawn later" : "";
@@ -120,10 +120,10 @@
 
   function greeting() {
     return [make("h2", {}, "What you see"), ...content.left_out.map(sentence => paragraph(sentence, "left-out")),
-      paragraph("Each box is a column of the table. A line joins two that stay related whatever others are held fixed. Its ends say "
-        + "what causes what: at an arrowhead the variable is no cause of the other, at a plain end it is one, at a circle these data "
-        + "cannot tell. Two arrowheads: something not measured acts on both. If the sample may be selected, ends say less: see \"How to read it\"."),
-      ...(consistency.if_right ? [paragraph(consistency.if_right.replace(":", ",") + " so is all that the graph claims. On data both can be wrong.")] : []),
+      paragraph("Each box is a column of the table. A line joins two columns that stay related whatever other columns are held fixed. Its ends say "
+        + "what causes what: at an arrowhead the variable is not a cause of the other, at a plain end it is a cause, at a circle these "
+        + "data cannot tell. Two arrowheads: something not measured acts on both. If the sample may be selected, ends say less: see \"How to read the graph\"."),
+      ...(consistency.if_right ? [paragraph(consistency.if_right.replace(":", ",") + " so is all that the graph claims. With data, the tests and the graph can be wrong.")] : []),
       ...(content.resamples ? [paragraph("Numbers: the share of the resamples that have the same edge.")]
         : content.probable ? [paragraph("Numbers: the probability of the edge."
           + (content.probable.has_unlikely ? " An edge below 0.50 can appear here, because the answer is chosen as a whole graph; "
@@ -336,7 +336,7 @@
     const share = value => (value === null ? "" : shownShare(value));
     const cells = { ...row, edge: button, probability: share(row.probability), joined: share(row.joined), p: short(row.p), again: row.again === null ? "" : inShare(row.again),
       rules: row.rules ? make("abbr", { title: row.why, tabindex: 0 }, row.rules) : "" };
-    // Each cell knows its heading: where the page is narrow a row becomes a card of named lines.
+    // Each cell holds its heading, because on a narrow page a row becomes a card of lines, each with its heading.
     return make("tr", { "data-pair": key(...row.pair) }, ...columns.map(([name, heading]) =>
       make("td", { "data-heading": heading, class: NUMBERS.has(name) ? "number" : "" }, shown(cells[name]))));
   }
@@ -422,7 +422,7 @@
   byId("assumed").append(make("ul", {}, ...content.assumed.map(sentence => make("li", {}, sentence))));
   byId("made").append(...made());
   show(lastFrame);
-  // The surest first, as on the command line.
+  // The surest edges come first, as on the command line.
   order = content.resamples && content.resamples.n ? "again" : content.probable ? "probability" : null;
   ascending = order === null;
   fillTable();

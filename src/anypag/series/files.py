@@ -116,7 +116,7 @@ def report_html(result: SeriesResult) -> str:
             f'<h2>The window</h2><p class="soft">{OF_WINDOW}</p>',
             result.svg("window"),
             *_edges(result),
-            "<h2>What it rests on</h2>",
+            "<h2>What the graph rests on</h2>",
             _listed([*ASSUMED, *([ALL_TIMES] if result.window.contexts else [])]),
             *(["<h2>The data</h2>", _listed(found)] if found else []),
             "</body></html>",

@@ -19,7 +19,7 @@ from anypag.studio.page_parts import laid_out, scene, steps_shown
 
 MOST_SCENES = 40  # a page that connects late gets at most this many graphs of the run
 REST = 9.0  # the pause after drawing a step is this many times as long as the drawing
-Event = tuple[str, Any]  # a name and its content, as JSON holds it
+Event = tuple[str, Any]  # a name, and content that JSON can hold
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Shown:
 
 
 class Board:
-    """The content that threads publish for all pages. The lock of `changed` guards it and the fields of a session."""
+    """The content that threads publish for all pages. The lock of `changed` also guards the fields of a `Session`."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
@@ -75,7 +75,7 @@ class Board:
             self.changed.notify_all()
 
     def news(self, shown: Shown, seconds: float, may_wait: Callable[[], bool]) -> list[Event]:
-        """The events that a page was not sent yet. If there are none, waits up to this many seconds for a change."""
+        """The events not yet sent to a page. If there are none, waits up to this many seconds for a change."""
         with self.changed:
             if self._version == shown.version and not self.is_closed and may_wait():
                 self.changed.wait(seconds)
@@ -93,8 +93,8 @@ class Board:
 
 
 class Painter:
-    """Draws the steps of a run in their order. A search by scores takes many steps: only some are drawn, so that
-    drawing takes about a tenth of the time. `failed` is called with an error in drawing.
+    """Draws the steps of a run in their order. A search by scores takes many steps; only some of them are drawn, so
+    that drawing takes about a tenth of the time. If drawing fails, `failed` is called with the error.
     """
 
     def __init__(self, board: Board, failed: Callable[[Exception], None]) -> None:

@@ -22,7 +22,7 @@ MOST_BUTTONS = 4  # the most columns of one finding that get a button to switch 
 MANY_GAPS = 0.2  # a column with a larger share of gaps costs too many rows
 Button = dict[str, Any]  # a label, and the change that a click makes (`Settings.changed`)
 
-_DROPS = re.compile(r"\b[Dd]rop (it|one|both|those)|\b[Ll]eave (one|it|the column)")  # in remedies that drop columns
+_DROPS = re.compile(r"\b[Dd]rop (it|one|both|those)|\b[Ll]eave (one|it|the column)")  # as remedies say it
 _KIND_ADVISED = {"levels": "continuous", "identifier": "continuous", "text": "discrete"}
 """The kind that a button sets, by the problem of its finding."""
 _WAYS = {
@@ -70,7 +70,7 @@ def _of_levels(column: Floats, labels: tuple[str, ...] | None) -> dict[str, Any]
 
 
 def findings_shown(audit: Audit, source: Source) -> list[dict[str, Any]]:
-    """The findings, errors first, each with buttons for its advice; above them a button for all unusable columns."""
+    """The findings, errors first, with buttons for their advice; before them, one button for all unusable columns."""
     alone = [one for one in audit.errors if len(one.columns) == 1 and _DROPS.search(str(one.remedy))]
     names, shown = list(dict.fromkeys(one.columns[0] for one in alone)), [_shown(one, source) for one in audit.findings]
     if len(names) < 2:

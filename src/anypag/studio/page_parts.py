@@ -72,18 +72,18 @@ def _spent(steps: Sequence[Iteration]) -> dict[str, Any]:
 
 
 def texts_shown(settings: Settings, names: Sequence[str], file: str, result: Result) -> Shape:
-    """The program and the command that learn the same graph; a note says whether they stop where the search stopped."""
+    """The program and the command that learn the same graph; a note says whether they stop where the search did."""
     note, max_r = "", None
     if not result.complete and not result.from_scores and not result.tests_done and result.history:
-        max_r, note = result.r, f"The search was stopped after r = {result.r}; both texts below stop there too."
+        max_r, note = result.r, f"The search was stopped after r = {result.r}; program and command stop there too."
     elif not result.complete:
-        note = "The search was stopped before its end; both texts below run to the end."
+        note = "The search was stopped before its end; program and command run to the end."
     python = in_python(settings, names, file, max_r)
     return {"python": python, "shell": on_command_line(settings, names, file, max_r), "note": note}
 
 
 def laid_out(pag: PAG) -> Picture:
-    """The picture of a graph; its nodes are on a circle if it is too large, or igraph is not installed."""
+    """The picture of a graph; its nodes are on a circle if the graph is too large or igraph is not installed."""
     if not is_drawable(pag):
         return ring(pag)
     try:

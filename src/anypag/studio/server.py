@@ -1,8 +1,8 @@
 """The server of the page: HTTP for one user's browser, on this machine only.
 
 The standard library's server is enough: few requests, a stream of events for each visible page, one upload at a time.
-Only a browser on this machine (127.0.0.1) is answered. Its requests must have the token in their address. Their Host
-must be this server, and so must their Origin, if given. No request contains a path of a file on this machine.
+Only a browser on this machine (127.0.0.1) is answered. A request must have the token in its address. Its Host must be
+this server, and so must its Origin, if the request has one. No request contains a path of a file on this machine.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ class Session(Signals):
             try:
                 with bound.search.checkpoint(bound.checkpoint, resume=True) as kept:
                     result = bound.search.result(kept.state, kept.history) if kept.history else None
-            except CheckpointError:  # it is damaged, or of another version
+            except CheckpointError:  # the checkpoint is damaged, or of another version
                 bound.checkpoint.unlink(missing_ok=True)
         with self._changed:
             self._bound, self._result = bound, result
@@ -298,7 +298,7 @@ def _names(result: Result, *places: int) -> list[str]:
 
 
 def _can_keep(before: Ready, choices: Choices) -> bool:
-    """Do the choices differ in knowledge only, and leave out the same columns? (A column in knowledge stays in.)"""
+    """Do the choices differ in knowledge only, and leave out the same columns (never one that the knowledge names)?"""
     then, now = recorded(before.choices), recorded(choices)
     if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
         return False

@@ -76,7 +76,7 @@ class Settings:
         return said
 
     def of_search(self, names: Sequence[str]) -> Choices:
-        """The choices of a search over these columns; `anypag.learn` learns the same graph with them."""
+        """The choices of a search over these columns; `anypag.learn` learns the same graph with these choices."""
         on = self.columns(names)
         known = self.statements_on(on)
         kinds = {name: kind for name, kind in self.kinds.items() if name in on} or None
@@ -95,7 +95,7 @@ class Settings:
 
 
 def in_words(text: str) -> str:
-    """A statement for people: `a ~> b` is "a is a cause of b"."""
+    """A statement in plain words: `a ~> b` becomes "a is a cause of b"."""
     (one,) = parse_text(text)
     if isinstance(one, stated.PairStatement):
         return f"{_listed(one.left)} {WORDS[one.kind]} {_listed(one.right)}"
@@ -159,7 +159,7 @@ def _tiers(now: Settings, tiers: Any) -> Changes:
         raise ParameterError("Tiers are lists of names, the earliest first.")
     names = [_text(name) for tier in tiers for name in tier]
     if len(set(names)) < len(names):
-        raise ParameterError("A column is in one tier at most.")
+        raise ParameterError("A column can be in one tier only.")
     return {"tiers": tuple(map(tuple, tiers))}
 
 

@@ -1,4 +1,4 @@
-// The studio: shows what the server's events say, and sends what the user does. Text only ever enters the page as text.
+// The studio: shows what the server's events say, and sends what the user does. Text enters the page as text, never as HTML.
 (() => {
   const facts = JSON.parse(byId("content").textContent);
   const SLOW = 750, QUICK = 220; // milliseconds that a graph is shown before the next one of the queue
@@ -44,7 +44,7 @@
       hear(JSON.parse(event.data));
     });
   }
-  // A hidden page closes its stream: browsers keep few connections to one server.
+  // A hidden page closes its stream, because browsers keep few connections to one server.
   document.addEventListener("visibilitychange", () => listen(!document.hidden));
   addEventListener("focus", () => listen(true));
   document.addEventListener("pointerdown", () => listen(true));
@@ -361,7 +361,7 @@
   // ---- 4 ask --------------------------------------------------------------------------------------------------
   function greet() {
     byId("told").replaceChildren(make("h2", {}, "Ask the graph"),
-      paragraph("Click an edge to read what it says, why it is there and how sure it is. Click two variables, one after the other, for the effect of one on the other. Or choose them above."));
+      paragraph("Click an edge to read what it says, why it is there and how sure it is. Click two variables, one after the other, for the effect of one on the other. Or choose the variables above."));
   }
   function choose(target) {
     pinned = Drawing.joined(pinned, target);

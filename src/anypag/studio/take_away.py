@@ -79,7 +79,7 @@ def _arguments(given: Any) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    """Names with commas between, as the command line reads them: quoted where they hold commas or quotes."""
+    """Names with commas between, as the command line reads them: a name is quoted if it holds a comma or a quote."""
     return csv_text([names]).removesuffix("\n")
 
 
