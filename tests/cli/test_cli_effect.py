@@ -28,7 +28,7 @@ def test_an_effect_from_a_graph(learned: tuple[Path, Path]) -> None:
     assert "The effect of c on d: identified, by adjustment" in ended.out
     assert "Minimal adjustment sets: none needed." in ended.out
     assert "Adjusting for a and b closes every path" in ended.out
-    assert "In this graph each is as valid as the set above, which has all allowed columns" in ended.out
+    assert "In this graph each of these sets is as valid as the one above, which has all allowed columns" in ended.out
     assert "do as well" not in anypag("effect", learned[0], "c", "d", "--within", "d").out
 
 

@@ -1,7 +1,7 @@
 """Turns functions into commands. A signature declares arguments and options; errors are printed and set the exit code.
 
-Keyword-only parameters become options, the others arguments. Their help is in the docstring, in the entries under
-"Args:". In `out FILE: Write the result.`, FILE is the name of the value of `--out` in the help.
+Keyword-only parameters become options, the others arguments. The help of a parameter is its entry under "Args:" in the
+docstring. In `out FILE: Write the result.`, FILE is the name that the help gives to the value of `--out`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Help(NamedTuple):
 
 
 def _described(documented: Any) -> tuple[str, dict[str, _Help]]:
-    """The text of a docstring, each paragraph on one line for the terminal to wrap, and its entries under "Args:"."""
+    """The text of a docstring (each paragraph is one line, which the terminal wraps), and its entries under "Args:"."""
     text, _, listed = (inspect.getdoc(documented) or "").partition("\nArgs:\n")
     found = re.findall(r"^    (\w+)(?: (\S+))?: (.*(?:\n      .*)*)", listed, re.MULTILINE)
     entries = {name: _Help(metavar or None, " ".join(about.split())) for name, metavar, about in found}

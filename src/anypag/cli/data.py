@@ -33,7 +33,7 @@ RUNS: dict[str, tuple[tuple[Kind, ...], tuple[dict[str, Any], ...]]] = {
     "numbers, with a slow test": (("continuous",), ({"test": "gcm", "method": "icd", "max_r": 1},)),
 }
 """The tables that `warm` searches: the kinds that their columns take in turn, and the choices of each search."""
-KNOWN = "tiers: x0 x1 x2 | x3 x4 x5 x6 x7\nx3 !<-> x4"  # for kernels that only knowledge needs
+KNOWN = "tiers: x0 x1 x2 | x3 x4 x5 x6 x7\nx3 !<-> x4"  # knowledge, which needs kernels of its own
 NAMES, ROWS = [f"x{k}" for k in range(8)], 400  # the names of columns and the number of rows of each of these tables
 
 
@@ -177,7 +177,7 @@ def warm() -> ExitCode:
             if result.posterior is not None:
                 result.effects()
         terminal.line(f"Tables of {what}: {COMPILING.seconds - before:.0f} s of compiling.")
-    for test in (GSquared, PermutationChiSquared):  # a question about so many columns has a kernel of its own
+    for test in (GSquared, PermutationChiSquared):  # a test given so many columns has a kernel of its own
         test(_table(dict.fromkeys(NAMES, "discrete"))).pvalues(Queries([0], [1], [range(2, len(NAMES))]))
     learn(Oracle(random_system(len(NAMES), 2.0, seed=0).dag))
     learn(_table(dict.fromkeys(NAMES, "continuous")), knowledge=Knowledge.from_text(KNOWN), selection_bias=False)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from anypag.results.result import Result
 
 WHY_SMALLER = (
-    "In this graph each is as valid as the set above, which has all allowed columns that may cause CAUSE or OUTCOME."
+    "In this graph each of these sets is as valid as the one above, which has all allowed columns that may cause CAUSE "
+    "or OUTCOME."
 )
 MOST_SETS = 5  # how many minimal sets are listed
 
@@ -54,17 +55,17 @@ def effect(
         graph GRAPH: A graph: .json, .txt, .tetrad, .dagitty or .csv (an edge table, or a matrix of marks).
         cause CAUSE: The variable that is set by an intervention; several with commas between.
         outcome OUTCOME: The variable on which the effect is asked for; several with commas between.
-        dag EDGES: A graph of your own in place of GRAPH: 'treat -> re78; age -> treat; age -> re78', or a file with
-            one. Every arrow in it is a cause, and nothing is hidden.
+        dag EDGES: A graph of your own in place of GRAPH: 'treat -> re78; age -> treat; age -> re78', or a file that
+            holds such a graph. Every arrow means that the first variable is a cause of the second; no cause is hidden.
         assume STATEMENT: Add this statement to the knowledge, and sample graphs again: 'smoking !<-> cancer' says that
             nothing hidden causes both. Needs --data, and a result with sampled graphs (--method auto).
         given NAMES: Condition the effect on these variables: names with commas between.
         within NAMES: Adjust for these columns only: names with commas between.
-        no_selection_bias: Without selection bias: no variable affects who is in the sample.
-        data FILE: A table to estimate the effect from; - is standard input. It is read with the options of `learn`,
-            unless others are given here. Rows with gaps in columns that the effect needs are left out. After a search
-            of several data sets: the file of the set without an experiment, one file with the rows of all sets, or a
-            file for each set: --data observed=a.csv --data drug=b.csv.
+        no_selection_bias: Assume that there is no selection bias: no variable affects who is in the sample.
+        data FILE: A table to estimate the effect from; - is standard input. It is read as `learn` read its
+            table, unless options are given here. Rows with gaps in columns that the effect needs are left out.
+            After a search of several data sets, give the file of the set without an experiment, one file with the
+            rows of all sets, or a file for each set: --data observed=a.csv --data drug=b.csv.
         model: linear treats columns as numbers, tables treats values as levels, mixed treats each column by its kind.
         learner LEARNER: A cross-fitted learner in place of straight lines: splines, or the import path of a regressor
             (sklearn.ensemble.RandomForestRegressor). Give two, with a comma between, for the outcome and for the cause.

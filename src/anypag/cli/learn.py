@@ -53,7 +53,7 @@ def learn(
     """Learn a graph (a PAG) from a table, or from several data sets.
 
     Methods auto and icd test in iterations, with larger condition sets in each. If all tests are right, what the graph
-    claims is true after each of them, so the graph of a stopped run can be used too.
+    claims is true after each iteration, so the graph of a stopped run can be used too.
     If Ctrl-C, SIGTERM or a budget ends the run, the last graph is written to every output asked for (exit code 3).
     Ctrl-C twice within a second stops at once. Pictures and reports are drawn last, after all other outputs; a signal
     ends the drawing too.

@@ -99,9 +99,9 @@ class SetOptions:
         assumptions WHICH: For several data sets: the assumptions of Joint Causal Inference about contexts, the columns
             that tell the sets apart. 1: no variable causes a context. 12: also, nothing hidden causes both a context
             and a variable. 123: also, contexts depend on each other only by design.
-        contexts_test WAY: For several data sets: the rows from which the variables are found that an experiment acts
-            on. all: the rows of all sets. pairwise: those of its own set and of the observed set, for sets of very
-            different sizes.
+        contexts_test WAY: For several data sets: the rows that are used to find out which variables an experiment acts
+            on. all: the rows of all sets. pairwise: the rows of the experiment's own set and of the observed set, for
+            sets of very different sizes.
     """
 
     context: str | None = None

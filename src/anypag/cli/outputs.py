@@ -102,7 +102,7 @@ class Inputs:
         return ", ".join(f"{name}={file.name}" if name else file.name for name, file in self.files.items())
 
     def chosen(self, *also: str | None) -> ChosenColumns:
-        """The columns to use of each file, plus `also`, minus counts and weights. Files may lack columns of --drop."""
+        """The columns to use of each file, and `also`, without counts and weights. Files may lack columns of --drop."""
         if not self.columns.columns and not self.columns.drop:
             return dict.fromkeys(self.files)
         from anypag.data.files.read_table import INDEX_NAMES
@@ -150,8 +150,8 @@ class Inputs:
         return pooled(read if sets.context is None else read[""], by=sets.context, **of_sets), None  # type: ignore[arg-type]
 
     def _table(self, name: str, chosen: ChosenColumns) -> tuple[Any, list[str] | None]:
-        """The path of a file, which may be large, and the columns to take from it. With options for reading: the table
-        of these columns, and None.
+        """The path of a file, which may be large, and the columns to take from it. If options for reading are given,
+        a table of these columns in place of the path, and None.
         """
         from anypag.data.files.read_table import read_as_said
         from anypag.data.files.scan import AS_USUAL

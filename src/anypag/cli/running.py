@@ -34,7 +34,7 @@ class Interrupts(Signals):
     """Handles signals while this context is active.
 
     By default a signal raises `KeyboardInterrupt`, as usual. In `ending_a_run` it raises `Stopped`, which ends the
-    search with a result. In `held` it waits, so that files can be written. In `raising` it raises the given exception.
+    search with a result. In `held` a signal waits, so that files can be written. `raising` takes the exception.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Interrupts(Signals):
 
     @contextmanager
     def raising(self, kind: type[BaseException] | None) -> Iterator[None]:
-        """A context in which a signal raises this exception. With None, it waits until `check` is called later."""
+        """A context in which a signal raises this exception. With None, the signal waits until a later `check`."""
         before, self._raises = self._raises, kind
         try:
             yield

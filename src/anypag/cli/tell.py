@@ -1,4 +1,4 @@
-"""Prints a result: edges, how far the run got, resamples, sampled graphs. Imported only when there is one."""
+"""Prints a result: edges, how far the run got, resamples, sampled graphs. Imported only when there is a result."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def groups(result: Result) -> list[Group]:
         sentence = (MARKED if is_doubted else "") + hedged(words_of(facts, edge).summary, probability)
         key = (is_doubted, hedge_level(probability), edge.symbol, sentence)
         found.setdefault(key, Group(sentence, [])).edges.append(edge)
-    if result.probabilities is not None:  # sorting is stable: edges came the surest first
+    if result.probabilities is not None:  # edges are sorted, the surest first, and a stable sort keeps that order
         return [group for _, group in sorted(found.items(), key=lambda item: item[0][:2])]
     return [group for _, group in sorted(found.items(), key=lambda item: (*item[0][:3], -len(item[1].edges)))]
 

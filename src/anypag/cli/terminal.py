@@ -120,7 +120,7 @@ def printable(text: str) -> str:
 
 
 class Output:
-    """A stream that records its errors; only that of a closed pipe is raised. `stream`: None for a closed stream."""
+    """A stream that records its errors; only a closed pipe raises an error. `stream` is None if it is closed."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
