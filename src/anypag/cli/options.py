@@ -95,7 +95,7 @@ class SetOptions:
     Args:
         context COLUMN: The column that says under which conditions (experiments, hospitals) a row was recorded.
         observed NAME: For several data sets: the set without an intervention, with which the others are compared. By
-            default it is the first one, or with --context the one of the first row.
+            default the first set, or with --context the set of the first row.
         assumptions WHICH: For several data sets: the assumptions of Joint Causal Inference about contexts, the columns
             that tell the sets apart. 1: no variable causes a context. 12: also, nothing hidden causes both a context
             and a variable. 123: also, contexts depend on each other only by design.

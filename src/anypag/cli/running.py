@@ -34,7 +34,7 @@ class Interrupts(Signals):
     """Handles signals while this context is active.
 
     By default a signal raises `KeyboardInterrupt`, as usual. In `ending_a_run` it raises `Stopped`, which ends the
-    search with a result. In `held` a signal waits, so that files can be written. `raising` takes the exception.
+    search with a result. In `held` it waits, so that files can be written. In `raising` it raises the given exception.
     """
 
     def __init__(self) -> None:

@@ -57,7 +57,7 @@ def learn_series(
             the rows must be in the order of time.
         unit COLUMN: In a panel: the column that says which unit (a person, a country) a row is from.
         selection_bias: Allow for processes that affect which times or units are in the table.
-        bootstrap N: Also search N resamples, and report how often each edge is found. Units are resampled in a panel,
+        bootstrap N: Also search N resamples, and report how often each edge is found. In a panel, units are resampled,
             else blocks of consecutive times.
         seed N: For --bootstrap: the seed of all random numbers.
         out FILE: Write the result; may be repeated. The ending picks the format: .json, .csv (edges), .html

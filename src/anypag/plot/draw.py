@@ -39,7 +39,7 @@ def svg(graph: Any, *, legend: bool = True) -> str:
 
 
 def svg_if_possible(graph: Any) -> str | None:
-    """The picture as SVG for notebooks; None if it cannot be drawn: the notebook then shows text."""
+    """The picture as SVG for notebooks; None if it cannot be drawn (the notebook then shows text)."""
     with suppress(MissingExtraError, GraphError):
         return svg(graph)
     return None
@@ -90,7 +90,7 @@ def with_contexts(drawn: Picture, learned: Result) -> Picture:
 
 
 def _with_shares(drawn: Picture, learned: Result) -> Picture:
-    """The picture with the share of resamples that have each edge, or else its probability by sampled graphs."""
+    """The picture with a number at each edge: the share of resamples that have it, or its probability (if sampled)."""
     stability, said = learned.stability, learned.probabilities
     if stability is not None and stability.n:
         lines = [replace(x, again=stability.share(x.edge)) for x in apart(drawn.lines, drawn.boxes)]

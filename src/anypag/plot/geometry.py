@@ -80,7 +80,7 @@ class Line:
 
     @property
     def opacity(self) -> float:
-        """The opacity: lower for edges that are rare in resamples, but never invisible."""
+        """The opacity: lower for edges that are rare in resamples or improbable, but never 0."""
         return 1.0 if self.again is None else FAINTEST + (1 - FAINTEST) * self.again
 
     def beside(self, t: float = 0.5, side: float = 1.0) -> Point:
@@ -230,7 +230,7 @@ def _back(tip: Tip) -> Point:
 
 
 def shortened(name: str) -> str:
-    """The name on one line, cut in the middle if it is long: beginnings and ends tell names apart."""
+    """The name on one line, cut in the middle if it is long, because names mostly differ at the beginning or end."""
     flat = " ".join(name.split())
     if len(flat) <= LONGEST_LABEL:
         return flat

@@ -30,7 +30,7 @@ EdgeEnds = npt.NDArray[np.intp]  # (k,) numbers of nodes, or (k, 2) pairs of suc
 
 STEP = (180.0, 128.0)  # the distance of neighbours in pixels, horizontally and vertically
 MARGIN = (26.0, 30.0)  # free space kept between two boxes, in pixels
-_CLOSE = 40.0  # boxes this close (in pixels) are rechecked: a push may make them overlap
+_CLOSE = 40.0  # boxes this close (in pixels) are rechecked, because a push may make them overlap
 _MOST_TRIES = 24  # the most layouts of one component that are tried
 _WORK_APART = 40_000_000  # the most pairs of boxes that all rounds of pushing check in total
 _WORK_PER_LAYOUT = 1500  # the most nodes × tries for one component

@@ -46,7 +46,7 @@ def effects_shown(result: Result, data: Any = None) -> dict[str, Any]:
 
 
 def _asked(pag: PAG, most: int) -> list[tuple[int, int]]:
-    """All ordered pairs, or those with an edge if there would be more than `most`."""
+    """All ordered pairs; if there are more than `most`, only those with an edge."""
     everyone = list(permutations(range(len(pag)), 2))
     return everyone if len(everyone) <= most else [(i, j) for i, j in everyone if pag.marks[i, j] != Mark.NONE]
 

@@ -116,6 +116,7 @@ class Response(NamedTuple):
     """How an outcome changes, step by step, after a process is set one unit higher at one time.
 
     Lags beyond the window are left out. Later values of the process are not set, so they may change as a consequence.
+    A sampled graph without an effect counts as an effect of 0.
     """
 
     cause: str
@@ -124,7 +125,7 @@ class Response(NamedTuple):
 
     @property
     def spans(self) -> dict[int, Span | None]:
-        """By lag, median and interval over sampled graphs, where no effect counts as 0; None if not one number."""
+        """By lag, the median and interval of the effect over sampled graphs; None if the effect is not one number."""
         lines = {lag: () if effect.sampled is None else effect.sampled.lines for lag, effect in self.effects}
         return {lag: some[0].span if len(some) == 1 else None for lag, some in lines.items()}
 

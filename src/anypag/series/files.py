@@ -125,7 +125,7 @@ def report_html(result: SeriesResult) -> str:
 
 
 def _edges(result: SeriesResult) -> Iterator[str]:
-    """The table of edges. It has a column for probabilities or shares of resamples only if some edge has one."""
+    """The table of edges. A column for probabilities or shares of resamples is there only if some edge has one."""
     shares = {"probability": [e.probability for e in result.edges], "resamples": [e.again for e in result.edges]}
     shares = {head: values for head, values in shares.items() if any(value is not None for value in values)}
     heads = "".join(f"<th>{head}</th>" for head in ("edge", *shares, "in words"))

@@ -25,7 +25,7 @@ from anypag.series.window import Window
 
 NAME_UNIT = f"Name the column of units ({Option('unit')}), or join year and quarter in one column (2020Q1)."
 HAS_HAVE = ("has", "have")
-TOLERANCE = 1e-4  # how much a distance in time may differ from a step, as a share of the step: times may be rounded
+TOLERANCE = 1e-4  # a distance in time may differ from a step by this share of the step, because times may be rounded
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,7 +60,7 @@ def learn_series(
     Args:
         data: any table that `learn` takes, with a row for each time (and unit); or several data sets (`anypag.pooled`).
             Windows do not cross data sets. Contexts do not change in time, so they have no lags and act at all times.
-        max_lag: how many steps back causes are looked for, 1 or more. A row of the search is a window: the values at a
+        max_lag: how many steps back causes are looked for, 1 or more. The search reads windows: the values at a
             time and at `max_lag` times before it. Windows do not cross units or gaps in time, and have no missing
             values; `result.told` counts the rows and windows left out, and says why.
         time: the column of times, numbers or dates; without it, the rows must be in the order of time.
@@ -72,7 +72,7 @@ def learn_series(
         selection_bias: True if the processes may affect which times or units are in the table. The default is
             False, unlike in `learn`.
         knowledge: statements about nodes of the window, `x(t-1) ~> y`, which hold at all times. In a statement that
-            denies something, a bare name means the process at every lag: `y !~> x`.
+            denies something, a name without a lag means the process at every lag: `y !~> x`.
         names: the processes; by default all columns besides `time` and `unit`.
         kinds: "continuous", "discrete" or "ordinal", for processes whose kind should not be guessed.
 

@@ -155,7 +155,7 @@ class SeriesResult:
 
     @cached_property
     def pag(self) -> PAG:
-        """The graph of the window, in which an edge is repeated at every time at which it fits into the window."""
+        """The graph of the window. It repeats every edge as often as the edge fits into the window."""
         return PAG.trusted(self.window.spread(self._marks), self.window.names)
 
     @cached_property

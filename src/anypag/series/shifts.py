@@ -71,7 +71,7 @@ class WindowState(State):
         return Window.of(self.nodes.names)
 
     def separating(self, found: PairTests, r: int, threads: int = 1) -> Self:
-        """The state without the separated edges and all their copies; separating sets are those of latest copies."""
+        """The state without the separated edges and their copies. Separating sets are kept for latest copies only."""
         window, lags = self.window, self.window.lags
         found = found.take(~self.joined[found.x, found.y])
         shift = np.minimum(lags[found.x], lags[found.y])
@@ -83,7 +83,7 @@ class WindowState(State):
 
     @cached_property
     def blocks(self) -> GraphBlocks:
-        """One block for all edges: values before the window may link any two nodes of it."""
+        """One block for all edges, because values before the window may link any two of its nodes."""
         return GraphBlocks(np.zeros(2 * self.n_edges, np.int64), np.array([self.n]))
 
 

@@ -28,7 +28,7 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.statements import Contexts, NotSelecting, PairStatement, Statement, Tiers
 
 _AT_A_LAG = re.compile(r"(.+)\(t-(\d+)\)")
-DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})  # in these a bare name means all lags
+DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})  # here a name without a lag means all lags
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ Event = tuple[str, Any]  # a name, and content that JSON can hold
 
 @dataclass
 class Shown:
-    """What one page was sent last: the version of the board, the run, the last graph, and the version of each part."""
+    """What was last sent to a page: the version of the board, the run, the last graph, and the version of each part."""
 
     version: int = -1
     run: int = -1

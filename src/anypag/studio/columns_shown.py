@@ -22,7 +22,7 @@ MOST_BUTTONS = 4  # the most columns of one finding that get a button to switch 
 MANY_GAPS = 0.2  # a column with a larger share of gaps costs too many rows
 Button = dict[str, Any]  # a label, and the change that a click makes (`Settings.changed`)
 
-_DROPS = re.compile(r"\b[Dd]rop (it|one|both|those)|\b[Ll]eave (one|it|the column)")  # as remedies say it
+_DROPS = re.compile(r"\b[Dd]rop (it|one|both|those)|\b[Ll]eave (one|it|the column)")  # remedies that drop a column
 _KIND_ADVISED = {"levels": "continuous", "identifier": "continuous", "text": "discrete"}
 """The kind that a button sets, by the problem of its finding."""
 _WAYS = {

@@ -34,7 +34,7 @@ def home() -> Path:
 
 @dataclass
 class Opened:
-    """A table that is open: its file, its name on the page, and its folder, locked."""
+    """A table that is open: its file, its name on the page, and its folder, which is locked."""
 
     path: Path
     name: str
@@ -43,7 +43,7 @@ class Opened:
     lock: IO[bytes]
 
     def settings(self) -> Settings:
-        """The settings from when the table was open before; the defaults if they cannot be read."""
+        """The settings that the table had when it was last open; the defaults if these cannot be read."""
         with suppress(OSError, ValueError, TypeError, AnypagError):
             return Settings.of(json.loads((self.folder / "settings.json").read_text(encoding="utf-8")))
         return Settings()
