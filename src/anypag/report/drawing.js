@@ -37,7 +37,7 @@ function legendItem([a, b, text]) {
       draw("use", { href: "#mark-" + b, transform: "translate(62 9)" })));
   return make("li", {}, sample, make("span", {}, text));
 }
-// A picture that Python made (an SVG of numbers alone), with words for screen readers.
+// A picture that Python made (an SVG without text from the data), with words for screen readers.
 function pictured(svg, words, style) {
   const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
   fill(drawn, { role: "img", "aria-label": words, class: style }, []);

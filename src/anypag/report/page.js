@@ -28,7 +28,7 @@
   const places = frames.map((_, k) => k);
   if (content.starts_complete) places.unshift(-1);
   let frame = lastFrame; // looks() reads it
-  let pinned = null; // {pair: [i, j]} or {node: i}: what was chosen; shown again when the pointer leaves
+  let pinned = null; // what was chosen, {pair: [i, j]} or {node: i}; it is shown again when the pointer leaves
 
   // ---- the graph ----------------------------------------------------------------------------------------------
   const drawing = new Drawing({ point: target => tell(target || pinned), choose });
@@ -186,7 +186,7 @@
     return end ? "In the end: " + names[i] + " " + end.symbol + " " + names[j] + "." : "This edge is removed later.";
   }
 
-  // The words before a claim that has this probability.
+  // The words that are put before a claim with this probability, to say how sure it is.
   const hedge = probability => (probability === null ? "" : content.sentences.hedges.find(([least]) => probability >= least)[1]);
 
   function apartSentences([i, j, given, p, r, n, , probability, notes]) {

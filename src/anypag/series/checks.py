@@ -76,8 +76,8 @@ def _wandering(windows: Lagged) -> list[Finding]:
         if alike > MOST_ALIKE or trend > MOST_TREND:
             seen = f"follows a trend (time explains {trend:.0%} of it)" if trend > MOST_TREND else "wanders"
             message = (
-                f"{table.names[i]!r} {seen}; neighbouring values are correlated by {alike:.2f}. Two series that wander "
-                "look related even if they are not."
+                f"{table.names[i]!r} {seen}; neighbouring values have a correlation of {alike:.2f}. Two series that "
+                "wander look related even if they are not."
             )
             remedy = "Take differences from one time to the next (or growth rates), or take out the trend."
             found.append(warning("trend", (table.names[i],), message, remedy))
