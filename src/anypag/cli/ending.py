@@ -22,7 +22,7 @@ from anypag.saving import is_drawn, save
 
 @dataclass
 class Ending:
-    """The end of a run. `data`: the rows from which reports estimate effects; None for a matrix, counts and weights."""
+    """The end of a run. `data`: the rows from which reports estimate effects; None for a matrix, counts or weights."""
 
     terminal: Terminal
     result: Result

@@ -99,7 +99,7 @@ def convert(
 def compare(learned: Path, other: Path, *, terminal: Terminal) -> ExitCode:
     """List the edges in which a learned graph differs from the true one, and count them.
 
-    For two .json files that `anypag learn` wrote, neither of which is the truth, only the differences are listed.
+    If `anypag learn` wrote both files (.json), neither of them is the truth, and only the differences are listed.
 
     Args:
         learned LEARNED: The learned graph.
@@ -155,7 +155,7 @@ def _read(path: Path) -> tuple[Result | None, MixedGraph]:
 
 
 def _consistency(result: Result | None, graph: MixedGraph) -> Consistency:
-    """The consistency of a result, or of a bare graph, where only contradictions between marks are checked."""
+    """The consistency of a result, or of a bare graph (for which only contradictions between marks are checked)."""
     from anypag.graphs.contradictions import contradictions
     from anypag.graphs.pag import PAG
     from anypag.results.consistency import Consistency

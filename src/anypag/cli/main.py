@@ -64,7 +64,7 @@ def studio(
 ) -> ExitCode:
     """Open the studio: a page in your browser that learns a graph from a table while you watch.
 
-    The page is served to this machine alone, under an address with a random token. Ctrl-C ends it. Settings and
+    The page is served to this machine alone, under an address with a random token. Ctrl-C ends the studio. Settings and
     steps are kept, and the same command continues from them.
 
     Args:
@@ -117,7 +117,7 @@ app: Program = click.version_option(__version__, message="%(prog)s %(version)s",
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code of the command line. `arguments`: the words after `anypag`; by default those of the process."""
-    if arguments is None:  # the process runs nothing else
+    if arguments is None:  # the process runs this command only
         gc.set_threshold(OBJECTS)
         atexit.register(gc.freeze)  # without this, garbage collection at exit takes a quarter of a second
     arguments = list(sys.argv[1:] if arguments is None else arguments)

@@ -11,7 +11,8 @@ from anypag.arrays import Floats
 from anypag.graphs.marks import Edge, Mark
 from anypag.plot.geometry import MARK_LENGTH, Box, Line, Picture, Point, Tip, text_width
 
-_LINE_HEIGHT, _SAMPLE, _LEFT, _TEXT_SIZE = 22.0, 44.0, 24.0, 13.0  # of a legend, in pixels
+_LINE_HEIGHT, _SAMPLE, _LEFT, _TEXT_SIZE = 22.0, 44.0, 24.0, 13.0
+"""Of a legend, in pixels: the height of a line, the length of its sample edge, the left margin, the size of text."""
 ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.3, 0.7, 0.22, 0.78)
 """Where along a line a number may stand, the best place first."""
 WIDTH, HEIGHT = 24.0, 13.0  # the size of a number, in pixels
@@ -63,7 +64,7 @@ def size_of(drawn: Picture, legend: Legend) -> tuple[float, float]:
 
 
 def legend_for(edges: Iterable[Edge], *, selection: bool = True, contexts: Collection[str] = ()) -> Legend:
-    """The legend: a line for each kind of edge. With `selection` a tail says less; `contexts` are joined by design."""
+    """The legend: a line for each kind of edge. With `selection`, tails say less. `contexts` are joined by design."""
     every = {(frozenset({edge.mark_a, edge.mark_b}), {edge.a, edge.b} <= set(contexts)) for edge in edges}
     samples = [sample for sample in _SAMPLES if (frozenset(sample[:2]), False) in every]
     samples += [_BY_DESIGN] if any(is_design for _, is_design in every) else []
@@ -84,7 +85,7 @@ def _entry(mark_a: Mark, mark_b: Mark, text: str, y: float) -> Entry:
 
 
 def apart(lines: Iterable[Line], boxes: Iterable[Box]) -> tuple[Line, ...]:
-    """The lines, each with a place for its number that touches nothing else, if there is one (`has_number`)."""
+    """The lines, each with a place for its number that touches nothing else (`has_number`: is there such a place?)."""
     lines = tuple(lines)
     if len(lines) > MOST:
         return lines

@@ -120,10 +120,10 @@
 
   function greeting() {
     return [make("h2", {}, "What you see"), ...content.left_out.map(sentence => paragraph(sentence, "left-out")),
-      paragraph("Each box is a column of the table. A line joins two columns that stay related whatever other columns are held fixed. Its ends say "
-        + "what causes what: at an arrowhead the variable is not a cause of the other, at a plain end it is a cause, at a circle these "
-        + "data cannot tell. Two arrowheads: something not measured acts on both. If the sample may be selected, ends say less: see \"How to read the graph\"."),
-      ...(consistency.if_right ? [paragraph(consistency.if_right.replace(":", ",") + " so is all that the graph claims. With data, the tests and the graph can be wrong.")] : []),
+      paragraph("Each box is a column of the table. A line joins two columns that stay related whatever else is held fixed. Its ends say "
+        + "what causes what: at an arrowhead the variable is no cause of the other, at a plain end it is a cause, at a circle the data "
+        + "cannot tell. Two arrowheads: something not measured acts on both. If the sample may be selected, ends say less: see \"How to read the graph\"."),
+      ...(consistency.if_right ? [paragraph(consistency.if_right.replace(":", ",") + " so is all that the graph claims. With data, tests and graph can be wrong.")] : []),
       ...(content.resamples ? [paragraph("Numbers: the share of the resamples that have the same edge.")]
         : content.probable ? [paragraph("Numbers: the probability of the edge."
           + (content.probable.has_unlikely ? " An edge below 0.50 can appear here, because the answer is chosen as a whole graph; "
