@@ -32,7 +32,7 @@ RUNS: dict[str, tuple[tuple[Kind, ...], tuple[dict[str, Any], ...]]] = {
     "numbers with curved effects": (("continuous",), ({"test": "additive"},)),
     "numbers, with a slow test": (("continuous",), ({"test": "gcm", "method": "icd", "max_r": 1},)),
 }
-"""The tables that `warm` searches: the kinds that their columns take in turn, and the choices of each search."""
+"""For each table that `warm` searches: the kinds that its columns take in turn, and the choices of each search."""
 KNOWN = "tiers: x0 x1 x2 | x3 x4 x5 x6 x7\nx3 !<-> x4"  # knowledge, which needs kernels of its own
 NAMES, ROWS = [f"x{k}" for k in range(8)], 400  # the names of columns and the number of rows of each of these tables
 

@@ -197,7 +197,7 @@ def _run_search(
     search: Search, choices: Choices, interrupts: Interrupts, terminal: Terminal, clock: Clock, is_kept: bool
 ) -> Result:
     """The result of a search, whose steps are printed. `is_kept`: does an output (.json, .html, JSON on the terminal)
-    store the sampled graphs from which effects are estimated? If so, they are sampled now.
+    store the sampled graphs from which effects are estimated? If so, these graphs are sampled now.
     """
     from anypag.run.engine import learned, may_draw, with_draws
 

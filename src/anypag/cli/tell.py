@@ -20,8 +20,8 @@ from anypag.results.stability import resample_lines
 
 MOST_SHOWN = 300  # the most edges shown on a terminal; a pipe gets them all
 MOST_HEADINGS = 6
-"""Edges are grouped by meaning and certainty. If that gives more groups than this, they are grouped by certainty alone
-(if graphs were sampled), else by their marks."""
+"""Edges are grouped by meaning and certainty. If that gives more groups than this, edges are grouped by certainty alone
+(if graphs were sampled), or by their marks alone."""
 SURENESS = ("Nearly sure (0.95 or more)", "Very probable (0.80 or more)", "Probable (0.50 or more)", "Less probable")
 """The headings of groups of edges, one for each range of probabilities in `HEDGES`."""
 MOST_ALONE = 30  # the most variables without an edge that are named
@@ -80,7 +80,7 @@ class Group(NamedTuple):
 
 
 def _edges(result: Result) -> tuple[list[Edge], set[Edge]]:
-    """The edges, surest first, without those that join contexts by design; and the set of the contradicted ones."""
+    """The edges, surest first, without edges that join contexts by design; and the set of the contradicted edges."""
     design = set(by_design(result))
     edges = [edge.forward() for edge in result.pag.edges() if not {edge.a, edge.b} <= design]
     contradicted = doubted_pairs(result.contradictions)

@@ -90,7 +90,7 @@ def with_contexts(drawn: Picture, learned: Result) -> Picture:
 
 
 def _with_shares(drawn: Picture, learned: Result) -> Picture:
-    """The picture with a number at each edge: the share of resamples that have it, or its probability (if sampled)."""
+    """The picture with a number at each edge: the share of resamples that have it, or its probability."""
     stability, said = learned.stability, learned.probabilities
     if stability is not None and stability.n:
         lines = [replace(x, again=stability.share(x.edge)) for x in apart(drawn.lines, drawn.boxes)]

@@ -70,11 +70,11 @@ class Line:
     end: Point
     tip_a: Tip
     tip_b: Tip
-    is_doubted: bool = False  # whether its claim contradicts those of other edges
+    is_doubted: bool = False  # does the edge's claim contradict claims of other edges?
     again: float | None = None
-    """The share of resamples with the same edge, or its probability by sampled graphs, if there were any."""
+    """The share of resamples with the same edge, or the edge's probability by sampled graphs; None without either."""
     is_probability: bool = False  # is `again` a probability?
-    number_at: Point | None = None  # the place of its number; by default beside its middle (see `plot.labels.apart`)
+    number_at: Point | None = None  # where its number is; by default beside the line's middle (`plot.labels.apart`)
     lags: str = ""  # in a summary of time series, the lags of the edge, which are shown in place of its number
     has_number: bool = True  # False if every place for its number touches something else
 
@@ -118,7 +118,7 @@ class Picture:
 
 
 def picture(graph: MixedGraph) -> Picture:
-    """The picture of a graph, laid out; GraphError if it is too large for a picture that can be read.
+    """The picture of a graph, laid out; GraphError if the graph is too large for a picture that can be read.
 
     >>> import anypag as ap
     >>> drawn = picture(ap.PAG.from_string("A o-> B; B --> C"))
