@@ -49,6 +49,22 @@ def test_a_part_of_a_killed_process_is_cleared_by_the_next_one(tmp_path: Path) -
     assert path.read_bytes() == b"whole"
 
 
+def test_who_is_killed_while_clearing_leaves_no_journal_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the part tells that its journal belongs to nobody."""
+    path, removed = tmp_path / "out.json", list[str]()
+    for ending in (".part", ".part-journal"):
+        (tmp_path / f".out.json.01234567{ending}").write_text("half")
+
+    def killed_at_the_first(gone: Path, **_: object) -> None:
+        removed.append(gone.name)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "unlink", killed_at_the_first)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, b"whole")
+    assert removed == [".out.json.01234567.part-journal"]
+
+
 def test_a_part_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "out.json"
     living = writer(path)

@@ -77,8 +77,8 @@ def _clear_parts(path: Path) -> None:
         if re.fullmatch(beginning + r"[0-9a-f]{8}\.part", part.name):
             with suppress(OSError), part.open("rb") as left:  # the file is already removed, or belongs to another user
                 if lock(left):
-                    part.unlink()
                     part.with_name(f"{part.name}-journal").unlink(missing_ok=True)  # the journal of a checkpoint
+                    part.unlink()
 
 
 def _beginning(path: Path) -> str:

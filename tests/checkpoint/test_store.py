@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,18 @@ from anypag.checkpoint.store import Store
 with Store(Path(sys.argv[1])) as store:
     store.write({"run": "written"}, {})
     os.kill(os.getpid(), 9)
+"""
+
+GROWING = """
+import resource, signal, sys
+from pathlib import Path
+import numpy as np
+from anypag.checkpoint.store import Store
+path = Path(sys.argv[1])
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # the process dies where it writes the first page behind the old end
+with Store(path) as store:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, resource.RLIM_INFINITY))
+    store.write({}, {"more": np.zeros(20_000)})
 """
 
 
@@ -156,6 +169,18 @@ def test_a_hot_journal_undoes_what_was_half_written(tmp_path: Path) -> None:
     with_hot_journal(path)
     with Store(path) as store:
         assert all(np.array_equal(store.array(name), np.ones(20_000)) for name in store.names("array/"))  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there the size of a file has no limit")
+def test_a_write_that_was_killed_while_the_file_grew_is_undone(tmp_path: Path) -> None:
+    """The first page, already written, tells of pages that are not there; they are gone again with the journal."""
+    path = with_arrays(tmp_path / "run.anypag")
+    killed = subprocess.run([sys.executable, "-c", GROWING, str(path)], check=False)
+    assert killed.returncode == -signal.SIGXFSZ
+    header = path.read_bytes()[:32]
+    assert int.from_bytes(header[28:32], "big") * int.from_bytes(header[16:18], "big") > path.stat().st_size
+    with Store(path) as store:
+        assert store.array("more") is None and len(store.names("array/")) == 20
 
 
 def test_a_journal_that_undoes_nothing_goes_with_the_next_opening(tmp_path: Path) -> None:

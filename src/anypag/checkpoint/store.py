@@ -181,7 +181,7 @@ def _opened(path: Path) -> IO[bytes]:
     It also gets a lock of its own, which other readers in this process cannot release.
     """
     try:
-        file = path.open("rb")
+        file = path.open("rb", buffering=0)  # a buffer would keep the header of a write that SQLite then rolls back
         is_ours, is_checkpoint = lock(file), file.read(16) == b"SQLite format 3\0"
     except OSError as error:
         raise CheckpointError(f"The checkpoint {path} cannot be read: {error.strerror}.") from None
