@@ -256,7 +256,7 @@ def test_graphs_and_results_know_no_clock(path: Path) -> None:
 
 # --- private members of others ---------------------------------------------------------------------------------------
 
-OF_TUPLES = {"_replace", "_fields", "_asdict", "_make"}
+DOCUMENTED = {"_replace", "_fields", "_asdict", "_make", "_exit"}  # of tuples, and `os._exit`
 
 
 def members(tree: ast.AST) -> Iterator[tuple[str, str]]:
@@ -282,7 +282,7 @@ def defined(tree: ast.AST) -> Iterator[str]:
 
 
 def private_of_others(tree: ast.AST) -> list[str]:
-    own = {*defined(tree), *OF_TUPLES}
+    own = {*defined(tree), *DOCUMENTED}
     private = [(of, name) for of, name in members(tree) if name.startswith("_") and not name.endswith("_")]
     return [f"{of}.{name}" for of, name in private if of not in {"self", "super()"} and name not in own]
 

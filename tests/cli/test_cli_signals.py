@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from commands import write_system
 
+from anypag.cli.commands import ExitCode
+from anypag.cli.main import COMMANDS
 from anypag.graphs.formats.registry import read_graph
 
 SLOW_RUN = Path(__file__).with_name("slow_run.py")
@@ -111,6 +113,38 @@ def test_a_second_interrupt_within_a_second_stops_at_once(data: Path, tmp_path: 
     ended = subprocess.run([str(part) for part in arguments], capture_output=True, text=True, check=False)
     assert ended.returncode == 130
     assert ended.stderr == "anypag: Stopped at once; nothing more was written.\n" and "went on" not in ended.stdout
+
+
+INTERRUPTED = """
+import runpy, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == module:
+            signal.raise_signal(int(number))
+
+module, number, *sys.argv[1:] = sys.argv[1:]
+sys.meta_path.insert(0, Interrupting())
+runpy.run_module("anypag", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_signal_while_the_program_loads_ends_it_quietly(command: str, number: signal.Signals) -> None:
+    for module in {"anypag.cli.main", "click", f"anypag.cli.{COMMANDS[command]}"}:
+        program = [sys.executable, "-c", INTERRUPTED, module, str(int(number)), command, "none.csv"]
+        ended = subprocess.run(program, capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (ExitCode.INTERRUPTED, "", ""), module
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["learn", "audit"])
+def test_a_signal_while_a_command_loads_ends_it_with_one_line(data: Path, command: str, number: signal.Signals) -> None:
+    program = [sys.executable, "-c", INTERRUPTED, "anypag.data.files.read_table", str(int(number)), command, data]
+    ended = subprocess.run(list(map(str, program)), capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (ExitCode.INTERRUPTED, "")
+    assert ended.stderr == "anypag: Interrupted before there was any result.\n"
 
 
 @pytest.fixture

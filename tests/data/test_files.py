@@ -161,6 +161,22 @@ def test_dates_beyond_the_calendar_and_what_else_is_no_number(tmp_path: Path) ->
                 read(path)
 
 
+@pytest.mark.parametrize("kind", [polars.exceptions.PanicException, polars.exceptions.ComputeError])
+def test_an_interrupt_inside_the_reader_is_an_interrupt(
+    kind: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """polars calls Python functions, and tells of their exceptions in its own."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        monkeypatch.undo()  # nothing interrupts it a second time
+        raise kind("python function failed: PyErr { type: <class 'KeyboardInterrupt'>, value: KeyboardInterrupt() }")
+
+    path = write(tmp_path / "t.csv", frame(0))
+    monkeypatch.setattr(polars.LazyFrame, "collect", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        as_table(path)
+
+
 def test_a_panic_of_the_reader_is_an_error_like_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def panics(*_: object, **__: object) -> None:
         raise polars.exceptions.PanicException("range end index 8 out of range")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +23,7 @@ import click
 
 from anypag.choices import DECLARED, DEFAULTS
 from anypag.cli.options import SPELLINGS, TYPES, spelled, value_of
-from anypag.cli.running import StoppedAtOnce
+from anypag.cli.running import StoppedAtOnce, handled_by
 from anypag.cli.terminal import Terminal, give_up
 from anypag.errors import AnypagError, AnypagWarning, Option, ParameterError
 
@@ -136,7 +137,7 @@ def _arguments(declared: Any, choices: tuple[str, ...], given: Mapping[str, Any]
 def _guarded(function: Callable[[], ExitCode], terminal: Terminal) -> None:
     """Runs the function and exits with the code that it returns. An error is printed and sets the exit code."""
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), handled_by(signal.default_int_handler):
             warnings.showwarning = partial(_show_warning, terminal, warnings.showwarning)
             code = function()
         terminal.flush()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import gc
 import shlex
-import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -93,8 +92,6 @@ def studio(
             if not no_browser:
                 # a browser in the terminal would wait for a page that is not served yet
                 threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
-            for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs begin with SIGINT ignored
-                signal.signal(number, signal.default_int_handler)
             server.serve_forever(poll_interval=0.2)
         except KeyboardInterrupt:
             again = shlex.join(["anypag", "studio", *([] if file is None else [str(file)])])

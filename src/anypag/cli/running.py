@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from types import FrameType
@@ -30,6 +30,19 @@ class StoppedAtOnce(BaseException):
     """Ctrl-C was pressed twice within a second; the command ends at once."""
 
 
+@contextmanager
+def handled_by(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
+    """A context in which this function handles SIGINT (also if a shell's background job ignores it) and SIGTERM."""
+    is_main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
+
+
 class Interrupts(Signals):
     """Handles signals while this context is active.
 
@@ -41,17 +54,14 @@ class Interrupts(Signals):
         self._raises: type[BaseException] | None = KeyboardInterrupt
         self._is_waiting = False
         self._last = float("-inf")
-        self._before: dict[int, Any] = {}
+        self._handling = handled_by(self._received)
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._received)
+        self._handling.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+        self._handling.__exit__(None, None, None)
 
     def ending_a_run(self) -> AbstractContextManager[None]:
         return self.raising(Stopped)
