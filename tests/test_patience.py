@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -193,6 +194,38 @@ def test_another_process_compiles_ahead(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     said = subprocess.run([sys.executable, "-c", AHEAD], env=environment, capture_output=True, text=True, check=True)
     assert said.stdout.split() == ["1", "0"], "one was loaded, none compiled here"
+
+
+PARENT = """
+import sys
+from types import SimpleNamespace
+from anypag._kernels import patience
+
+sys.path.insert(0, sys.argv[1])
+patience.numba = lambda: SimpleNamespace(config=SimpleNamespace(CACHE_DIR=""))
+assert patience._process_that_compiles("orders") is not None
+sys.stdin.readline()
+"""
+
+ENDLESS_NUMBA = """
+import time
+told = open({!r}, "w")
+time.sleep(20)
+told.write("it outlived its parent")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes there")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_process_that_compiles_ends_with_its_parent(tmp_path: Path, number: signal.Signals) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "numba.py").write_text(ENDLESS_NUMBA.format(str(pipe)))
+    program = [sys.executable, "-c", PARENT, tmp_path]
+    with subprocess.Popen(program, stdin=subprocess.PIPE) as parent, pipe.open() as told:  # opened by the child too
+        parent.send_signal(number)
+        assert told.read() == ""
+    assert parent.returncode == -number
 
 
 TWO_THREADS = """

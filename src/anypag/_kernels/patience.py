@@ -34,6 +34,7 @@ from contextlib import suppress
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from types import FunctionType
 from typing import Any, cast
 
@@ -245,7 +246,8 @@ def _with_signature(file: str) -> list[Kernel]:
 
 
 def compile_file(file: str) -> None:
-    """Compiles the kernels of a file that have a signature."""
+    """Compiles the kernels of a file that have a signature; ends the process when the other end of stdin is closed."""
+    Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()
     for kernel in _with_signature(file):
         kernel.compiled  # noqa: B018
 
@@ -257,9 +259,8 @@ def _process_that_compiles(file: str) -> subprocess.Popen[bytes] | None:
     if "python" not in Path(sys.executable or "").name or getattr(sys, "frozen", False):  # embedded Python
         return None
     with suppress(OSError):  # processes may be forbidden; then kernels are compiled here
-        nowhere = subprocess.DEVNULL
-        words = [sys.executable, "-c", code]
-        process = subprocess.Popen(words, env=environment, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        words, nowhere = [sys.executable, "-c", code], subprocess.DEVNULL
+        process = subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere)
         atexit.register(_end, process)
         return process
     return None
@@ -278,8 +279,8 @@ def _wait_for(module: str) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
+    with process:  # closes its stdin, and waits
+        process.kill()
 
 
 @cache
