@@ -78,6 +78,37 @@ def test_a_large_kernel_that_is_not_on_disk_is_told_whatever_else_is_there(tmp_p
         assert done.stdout.splitlines() == expected
 
 
+CALLED_BACK = """
+import signal
+from llvmlite.binding import ExecutionEngine
+from anypag._kernels.patience import njit
+from anypag.cli.running import Interrupts
+
+set_object_cache, signals = ExecutionEngine.set_object_cache, [signal.SIGINT]
+
+def set_interrupted(engine, notify, get_buffer):
+    def interrupted(*told):  # LLVM calls it after seconds without Python, so a signal mostly comes here
+        while signals:
+            signal.raise_signal(signals.pop())
+        notify(*told)
+    set_object_cache(engine, interrupted, get_buffer)
+
+ExecutionEngine.set_object_cache = set_interrupted
+inner = njit()(lambda x: x + 1)
+outer = njit()(lambda x: inner(x) + 1)
+with Interrupts():
+    try:
+        outer(1)
+    except KeyboardInterrupt:
+        print(len(outer.signatures))
+"""
+
+
+def test_a_signal_while_llvm_compiles_is_not_lost() -> None:
+    done = subprocess.run([sys.executable, "-c", CALLED_BACK], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
 def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(COMPILING, "misses_large", True)
     assert told(njit()(lambda x: 3 * x), quiet=True) == ""

@@ -58,7 +58,8 @@ _ahead: dict[str, subprocess.Popen[bytes] | None] = {}
 
 
 class _Compiling:
-    """The seconds spent compiling, or waiting for another process that compiles. Calls `hearers` at each start and end.
+    """The seconds spent compiling, or waiting for another process that compiles. Calls `hearers` at each start and end;
+    they can raise.
 
     Python's garbage collector is off during compiling, because it would take a tenth of the time and find nothing.
     """
@@ -271,8 +272,8 @@ def _wait_for(module: str) -> None:
     process = _ahead.get(module.rpartition(".")[2])
     if process is None or process.poll() is not None:
         return
-    COMPILING.begin()
     try:
+        COMPILING.begin()
         process.wait()
     finally:
         COMPILING.end()

@@ -48,6 +48,7 @@ class Interrupts(Signals):
 
     By default a signal raises `KeyboardInterrupt`, as usual. In `ending_a_run` it raises `Stopped`, which ends the
     search with a result. In `held` it waits, so that files can be written. In `raising` it raises the given exception.
+    A signal that came in compiled code is raised by the next `check`, also wherever compiling begins or ends.
     """
 
     def __init__(self) -> None:
@@ -58,9 +59,11 @@ class Interrupts(Signals):
 
     def __enter__(self) -> Self:
         self._handling.__enter__()
+        COMPILING.hearers.append(self.check)
         return self
 
     def __exit__(self, *exception: object) -> None:
+        COMPILING.hearers.remove(self.check)
         self._handling.__exit__(None, None, None)
 
     def ending_a_run(self) -> AbstractContextManager[None]:

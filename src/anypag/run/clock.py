@@ -57,10 +57,14 @@ class Signals:
 
 
 def is_in_compiled_code(frame: FrameType | None) -> bool:
-    """Was a compiled function being entered or left in this frame? (Compiling itself can be interrupted.)"""
+    """Was a compiled function being entered or left in this frame? Compiling itself can be interrupted, but not while
+    LLVM, which takes seconds, calls Python: an exception there would be lost.
+    """
     is_between = False
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
+        if module.startswith("llvmlite.binding"):
+            return True
         if module.startswith("numba.core.compiler"):
             return False
         if module.startswith("anypag"):
