@@ -221,7 +221,7 @@ def test_the_process_that_compiles_ends_with_its_parent(tmp_path: Path, number: 
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     (tmp_path / "numba.py").write_text(ENDLESS_NUMBA.format(str(pipe)))
-    program = [sys.executable, "-c", PARENT, tmp_path]
+    program = [sys.executable, "-c", PARENT, str(tmp_path)]
     with subprocess.Popen(program, stdin=subprocess.PIPE) as parent, pipe.open() as told:  # opened by the child too
         parent.send_signal(number)
         assert told.read() == ""

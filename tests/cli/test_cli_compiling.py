@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -16,9 +19,11 @@ from commands import anypag, write_chain
 from anypag._kernels import patience
 from anypag._kernels.patience import COMPILING, njit, numba
 from anypag.cli import data as warming
+from anypag.cli import running
 from anypag.cli.running import compiling_told
 from anypag.cli.terminal import Terminal
 from anypag.run.clock import NOTICE
+from anypag.search.progress import Progress
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +81,40 @@ def test_a_large_kernel_that_is_not_on_disk_is_told_whatever_else_is_there(tmp_p
     for expected in (["small", NOTICE, "large"], ["small", "large"]):
         done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=True)
         assert done.stdout.splitlines() == expected
+
+
+def test_long_compiling_is_told_again_with_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(COMPILING, "misses_large", True)
+    monkeypatch.setattr(running, "SECONDS_BETWEEN_NOTICES", 0.0)
+    first, *later = told(njit()(lambda x: 4 * x)).splitlines()
+    assert first == NOTICE and later
+    assert all(re.fullmatch(r"Compiling: \d+ s so far\.", line) for line in later)
+
+
+def test_waiting_for_another_process_is_told_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = list[bool]()
+
+    def hear() -> None:
+        heard.append(True)
+        if len(heard) == 3:  # the first is the beginning of the wait, and the end of it would be the second
+            process.kill()
+
+    monkeypatch.setattr(COMPILING, "hearers", [hear])
+    monkeypatch.setattr(patience, "SECONDS_TO_WAIT", 0.01)
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(20)"]) as process:
+        monkeypatch.setitem(patience._ahead, "orders", process)
+        patience._wait_for("anypag._kernels.orders")
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_a_phase_that_takes_longer_than_foretold_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    foretold, out = running._Foretold(Terminal()), io.StringIO()
+    with redirect_stdout(out):
+        for now, left in ((0.0, 30.0), (20.0, 60.0), (31.0, 50.0), (100.0, 40.0), (122.0, 40.0), (163.0, 5.0)):
+            monkeypatch.setattr(time, "monotonic", lambda now=now: now)
+            foretold(Progress(-1, "sampling for effects", 1, 10, 0, seconds_left=left))
+    told = [line.partition(": ")[2] for line in out.getvalue().splitlines()]
+    assert told == ["about 30 seconds left.", "about 50 seconds left.", "about 40 seconds left."]
 
 
 CALLED_BACK = """

@@ -41,6 +41,7 @@ from typing import Any, cast
 PATIENCE, BEFORE_NUMBA, LOADING = 0.25, 0.4, 0.004
 """Seconds of plain Python (see above). `ANYPAG_PATIENCE` in the environment overrides all three; 0 allows none."""
 A_WHILE = 1.0  # seconds of compiling after which a message tells the user that kernels are compiled
+SECONDS_TO_WAIT = 5.0  # for another process that compiles, until hearers are called again
 SMALL = 40_000  # the most numbers in a table for plain Python: as many as a table of all pairs of 200 nodes has
 SHORT = 10_000  # the same limit for one-dimensional arrays
 EDGES = 2_000
@@ -75,7 +76,7 @@ class _Compiling:
         if self._depth == 1:
             self._since, self._had_collector = time.monotonic(), gc.isenabled()
             gc.disable()
-        self._tell()
+        self.tell()
 
     def end(self) -> None:
         self._depth -= 1
@@ -83,9 +84,9 @@ class _Compiling:
             self._done += time.monotonic() - self._since
             if self._had_collector:
                 gc.enable()
-        self._tell()
+        self.tell()
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
         for hearer in tuple(self.hearers):
             hearer()
 
@@ -274,7 +275,10 @@ def _wait_for(module: str) -> None:
         return
     try:
         COMPILING.begin()
-        process.wait()
+        while process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(SECONDS_TO_WAIT)
+            COMPILING.tell()
     finally:
         COMPILING.end()
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from anypag.run.watcher import Listeners
     from anypag.search.progress import Progress
 
+SECONDS_BETWEEN_NOTICES = 10.0  # of compiling
 SECONDS_TO_PRESS_AGAIN = 1.0  # a second Ctrl-C within this time ends the command at once
 
 
@@ -169,29 +170,34 @@ def shown_on(terminal: Terminal, choices: Choices, interrupts: Interrupts, clock
 
 
 class _Foretold:
-    """Prints one line if a phase will take long; used on a pipe, where there is no progress bar."""
+    """Prints one line if a phase will take long, and another if it takes longer than that; used on a pipe, where there
+    is no progress bar.
+    """
 
     def __init__(self, terminal: Terminal) -> None:
-        self._terminal, self._told = terminal, ""
+        self._terminal, self._told, self._until = terminal, "", 0.0
 
     def __call__(self, progress: Progress) -> None:
-        if progress.is_long and progress.where != self._told:
-            self._told = progress.where
+        now = time.monotonic()
+        if progress.is_long and (progress.where != self._told or now > self._until):
+            self._told, self._until = progress.where, now + (progress.seconds_left or 0.0)
             self._terminal.line(f"{progress.said}.")
 
 
 @contextmanager
 def compiling_told(terminal: Terminal) -> Iterator[None]:
-    """A context that prints a notice, once, if compiling takes long."""
+    """A context that prints a notice if compiling takes long, and from time to time how long it has taken."""
+    told = float("inf")
 
     def tell() -> None:
-        if COMPILING.takes_long:
-            COMPILING.hearers.remove(tell)
-            terminal.line(NOTICE)
+        nonlocal told
+        is_first, seconds = told == float("inf"), COMPILING.seconds
+        if COMPILING.takes_long if is_first else seconds >= told + SECONDS_BETWEEN_NOTICES:
+            told = seconds
+            terminal.line(NOTICE if is_first else f"Compiling: {seconds:.0f} s so far.")
 
     COMPILING.hearers.append(tell)
     try:
         yield
     finally:
-        if tell in COMPILING.hearers:
-            COMPILING.hearers.remove(tell)
+        COMPILING.hearers.remove(tell)
