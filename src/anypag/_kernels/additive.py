@@ -2,12 +2,12 @@
 
 A variable is a block of columns. The columns of a continuous variable are functions of its ranks; the first column is
 its response. The columns of a discrete variable are indicators of levels; all of them are responses. The columns of z
-are regressed (swept) out of the columns of x and y. The residuals show which share of x's response is explained by the
-tested columns of y: its first few columns, or all if y is discrete. Then x and y are swapped, and Cauchy's rule
-combines the two p-values.
+are regressed (swept) out of the columns of x and y. The test asks which share of x's responses the tested columns of y
+then explain. The tested columns are the first few columns of y, or all columns if y is discrete. Then x and y are
+swapped, and Cauchy's rule combines the two p-values.
 
-Questions are computed in groups. The numbers of a group are interleaved in memory, so that one processor instruction
-serves several questions: each question has a lane. Columns of zeros pad the questions of a group to equal size.
+Questions are computed in groups. Each question of a group has a lane. The numbers of the lanes alternate in memory, so
+that one processor instruction serves several questions. Columns of zeros pad the questions of a group to equal size.
 
 Near-singular sets follow the rule of `_kernels.gaussian`: a column with less than `tolerance` of its variance left is
 dropped. If all responses of a variable are dropped, the variable counts as constant given z.
@@ -26,8 +26,8 @@ TESTED_IN_LEVELS = 2
 level given z is poorly fitted by a sum of functions of z. A third function could show this misfit as dependence.
 """
 NEARLY_NORMAL = 0.01  # no correction if the variance of R² exceeds its value for normal columns by at most this share
-LEAST_SHARE = 1e-3  # the least share of the degrees of freedom that a correction leaves
-APART = 8  # unused lanes after each pair of columns: numbers 2^k places apart would evict each other from the cache
+LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
+APART = 8  # unused lanes after each pair of columns; numbers 2^k places apart would evict each other from the cache
 
 
 def _series(n):
@@ -46,9 +46,10 @@ _LARGE = 15.0  # from this `a` on, the series in `_beta_half_tail` is exact to 1
 
 @njit(cache=True)
 def _beta_half_tail(a, v, beta):
-    """The incomplete beta function I_w(a, 1/2) for large a, w = exp(-v): the tail of Student's t. It is the integral
-    of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v to infinity, divided by `beta` = B(a, 1/2). The last
-    factor becomes a series in u². The integral of a term is an incomplete gamma function, from that of the term before.
+    """The incomplete beta function I_w(a, 1/2) with w = exp(-v), for large a: the tail of Student's t. It equals the
+    integral of exp(-(a - 1/4) u) u^(-1/2) (sinh(u/2) / (u/2))^(-1/2) from v to infinity, divided by `beta` = B(a, 1/2).
+    The last factor is replaced by its power series in u². The integral of each term is then an incomplete gamma
+    function, which a recurrence computes from the integral of the term before.
     """
     rate = a - 0.25
     y = rate * v
@@ -143,7 +144,7 @@ def cauchy(first, second):
 
 @njit(cache=True, inline="always")
 def _sweep(block, end, size, tolerance):
-    """Sweeps the columns before `end` out of all later columns (upper triangle). Returns how many were not dropped."""
+    """Sweeps columns before `end` out of all later ones, in the upper triangle. Returns how many it swept out."""
     kept = 0
     for k in range(end):
         pivot = block[k, k]
@@ -160,7 +161,7 @@ def _sweep(block, end, size, tolerance):
 
 @njit(cache=True, fastmath={"contract"})
 def _sweep_lanes(block, end, size, lanes, tolerance, kept, inverse, share):
-    """Sweeps columns before `end` out of all later ones, in every lane. Adds to `kept` how many were not dropped."""
+    """Sweeps columns before `end` out of all later ones, in every lane. Adds to `kept` how many it swept out."""
     for k in range(end):
         for lane in range(lanes):
             is_left = block[k, k, lane] >= tolerance
@@ -193,7 +194,7 @@ def _one_left_by(block, tested, n_tested, response, lanes, tolerance, room, left
 
 @njit(cache=True)
 def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
-    """Wilks' lambda (the responses' unexplained share), and how many tested columns and responses were not dropped."""
+    """Wilks' lambda (the responses' unexplained share), the number of tested columns kept, and of responses kept."""
     for i in range(n_responses):
         for j in range(i, n_responses):
             room[i, j] = block[response[i], response[j]]
@@ -230,8 +231,8 @@ def _left_by(block, tested, n_tested, response, n_responses, tolerance, room):
 
 @njit(cache=True)
 def rao(wilks, n_tested, n_responses, freedom):
-    """The two degrees of freedom of Rao's F for Wilks' lambda, and the unexplained share. `freedom` is rows - 1 -
-    columns of z. F is exact if there are at most two tested columns or at most two responses.
+    """The two degrees of freedom of Rao's F for Wilks' lambda, and the unexplained share. `freedom` is the number of
+    rows - 1 - the number of z's columns. F is exact if there are at most two tested columns or at most two responses.
     """
     p, q = float(n_responses), float(n_tested)
     squares = p * p + q * q - 5.0
@@ -248,7 +249,9 @@ def degree_of_set(rows, r, most):
 
 @njit(cache=True)
 def degree_of_tested(degree):
-    """How many functions are tested if a member of z has `degree`: never more, because z must be fitted as closely."""
+    """How many functions of x or y are tested if each member of z has `degree` functions. It is at most `degree`,
+    because z must be fitted at least as closely as x and y are tested.
+    """
     return 3 if degree >= 5 else 2 if degree >= 3 else 1
 
 
@@ -270,7 +273,7 @@ def _n_products(members, r, start, is_discrete):
 
 @njit(cache=True)
 def _write_products(columns, members, r, start, is_discrete, used, place, centred):
-    """Writes the standardised products of heads of every two members, over the rows `used`, to `centred[place:]`."""
+    """For every two members, writes the products of their heads, standardised over the rows `used`, to `centred`."""
     for i in range(r):
         for j in range(i + 1, r):
             u, v = members[i], members[j]
@@ -326,7 +329,7 @@ def _rows_without_gaps(has_value, members, rows):
 
 @njit(cache=True)
 def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, places, nowhere):
-    """Writes z's columns from place 0, x's from ends[0], y's from ends[1], and `nowhere` elsewhere. Returns z's end."""
+    """Writes z's columns from place 0, x's from ends[0], y's from ends[1]; else `nowhere`. Returns the end of z's."""
     for k in range(ends[2]):
         places[k] = nowhere
     count = 0
@@ -345,7 +348,7 @@ def _write_places(members, r, start, is_discrete, degree, degree_tested, ends, p
 
 @njit(cache=True)
 def _write_pairs(members, r, start, is_discrete, pair_start, which):
-    """Writes to `which` the number of each product of heads of two members of z. This number is its row in `cross`."""
+    """Writes to `which`, for each product of heads of two members of z, the index of its row in `cross`."""
     count = 0
     for j in range(r):
         for k in range(j + 1, r):
@@ -363,7 +366,7 @@ def _gather_products(cross, which, n_products, after_z, places, lanes, size, blo
     at, row = np.empty(lanes, np.uint32), np.empty(lanes, np.uint32)
     for k in range(n_products[:lanes].max()):
         for lane in range(lanes):
-            at[lane] = after_z[lane] + k if k < n_products[lane] else 0  # 0: no product; place 0 belongs to z
+            at[lane] = after_z[lane] + k if k < n_products[lane] else 0  # 0: no product (place 0 is z's)
             row[lane] = which[lane, k]
         for i in range(np.uint32(size)):
             for lane in range(np.uint32(lanes)):
@@ -398,7 +401,7 @@ def _among_products(products, centred, which, count, first, block, lane):
 
 @njit(cache=True)
 def _fill_from_rows(columns, places, used, n_products, first, centred, block):
-    """Fills the block of one lane from the data rows `used`; `centred` holds the products already, from `first` on."""
+    """Fills the block of one lane from the data rows `used`. From row `first` on, `centred` already holds products."""
     for i in range(len(places)):
         if first <= i < first + n_products:
             continue
@@ -415,7 +418,7 @@ def _fill_from_rows(columns, places, used, n_products, first, centred, block):
 
 @njit(cache=True)
 def _responses_left(block, lane, responded, asked, tolerance, scratch):
-    """`_left_by` for one lane. `responded`, `asked`: first place and number of the responses, and of tested columns."""
+    """`_left_by` for one lane. `responded`: first place and number of the responses; `asked`: of the tested columns."""
     (response, n_responses), (tested, n_tested) = responded, asked
     whole, room, places = scratch
     size = max(response + n_responses, tested + n_tested)
@@ -432,7 +435,9 @@ def _responses_left(block, lane, responded, asked, tolerance, scratch):
 
 @njit(cache=True)
 def _read_group(basis, group, lanes, x, y, z, most, rows, rows_used, about, widths):
-    """Writes each question's members, degrees and number of products, and the most columns of z, x and y (`widths`)."""
+    """Writes members, degrees and number of products of each question to `about`, and the largest number of columns
+    that any question of the group has for z, for x and for y to `widths`.
+    """
     members, degrees, n_products = about
     start, is_discrete, has_value = basis.start, basis.is_discrete, basis.has_value
     r = z.shape[1]
@@ -502,7 +507,7 @@ def _fill_group(basis, lanes, about, rows, ends, room, block):
 
 @njit(cache=True)
 def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, answers):
-    """Writes the answers to a group of questions after z is swept out. `betas` caches B(a, 1/2) for one row count."""
+    """Writes the answers to a group of questions after z is swept out. `betas` caches B(a, 1/2) for `betas[0]` rows."""
     start, is_discrete, excess = basis.start, basis.is_discrete, basis.excess
     (members, degrees, _), (pvalues, strengths), (ends, block, left, kept, tolerance) = about, answers, swept
     r = members.shape[1] - 2
@@ -542,7 +547,7 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
             else:
                 beta = betas[place]
             if beyond > NEARLY_NORMAL:
-                # a factor for F's degrees of freedom, because R² has 1 + `beyond` times its variance for normal columns
+                # fewer degrees of freedom for F, as the variance of R² is 1 + `beyond` times that of normal columns
                 part = min(max(((n + 1.0) / (1.0 + beyond) - 2.0) / (n - 1.0), LEAST_SHARE), 1.0)
                 p = _f_tail_of_share(first, second, share, part)
             else:
@@ -558,9 +563,9 @@ def _answer_group(basis, lanes, group, about, swept, betas, room, rows_used, ans
 
 @njit(cache=True, nogil=True)
 def additive_tests(basis, most, x, y, z, tolerance, pvalues, strengths, rows_used):
-    """Writes each question's p-value and strength, (b,) each, and its number of rows to `rows_used` (b,), which on
-    entry holds the number of all rows. `basis`: see `anypag.ci.additive`. Continuous members of z (b, r) have at most
-    `most` functions. Members are swept out in the order given. A share of variance below `tolerance` counts as 0.
+    """Writes p-value, strength and number of rows of each question, (b,) each. On entry, `rows_used` holds the number
+    of all rows. `basis`: see `anypag.ci.additive`. Each continuous member of z (b, r) has at most `most` functions.
+    Members are swept out in the order given. A share of variance below `tolerance` counts as 0.
     """
     r, start = z.shape[1], basis.start
     widest, heads = 0, 1

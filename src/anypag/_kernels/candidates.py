@@ -6,10 +6,10 @@ questions of one kind: which pairs depend on each other given the empty set (`pa
 
 Passes give the same answers to the bit as `partial_correlations` and `fisher_z_pvalues` in `_kernels.gaussian`, which
 take a list of questions. p falls as |rho| rises, except for rounding, so a p-value is computed only where |rho| is at
-most `margin` above the smallest |rho| of the edge so far. `best_sets` is quicker for two more reasons. It copies the
-correlations among the nodes of a pool into one small matrix, which stays in the cache. And it visits sets in
-lexicographic order of the members' `place`, the order of elimination. Consecutive sets then often begin with the same
-members, which are eliminated only once.
+most `margin` above the smallest |rho| of the edge so far. `best_sets` saves time in two more ways. It copies the
+correlations among the nodes of a pool into one small matrix, which stays in the cache. And it visits sets in the
+lexicographic order of their members' `place` (rank in the order of elimination). Consecutive sets then often begin with
+the same members, which are eliminated only once.
 """
 
 import math
@@ -22,7 +22,8 @@ from anypag._kernels.patience import EDGES, njit, patient
 @njit(cache=True, nogil=True)
 def _next_with_sum(distances, r, total, chosen, is_fresh):
     """Sets `chosen` to the next r places, in lexicographic order, whose distances add up to `total`; False if none are
-    left. Distances ascend: added to place j, the places right after j give the smallest sum, the last ones the largest.
+    left. Distances ascend. So a set whose first place is j has the smallest sum if its other places follow j directly,
+    and the largest sum if they are the last places of all.
     """
     size = len(distances)
     i = 0 if is_fresh else r - 1
@@ -61,7 +62,7 @@ def _next_with_sum(distances, r, total, chosen, is_fresh):
 
 @njit(cache=True, nogil=True)
 def _repeats(others, low, chosen, r, total, side):
-    """Did the other pool give out this set before? (Its sum there is smaller, or equal and `side` is 1.)"""
+    """Has the other pool given out this set? Yes if the sum there is below `total`, or equal to it and `side` is 1."""
     elsewhere = 0
     for k in range(r):
         if others[low + chosen[k]] == 0:
@@ -93,10 +94,10 @@ def _most(distances, first, p, r):
 
 @patient(table=1_000_000, lists=1_000_000, nogil=True)  # `quota` and the length of z bound the work
 def next_sets(first, nodes, distances, others, r, edges, quota, cursor, z, edge_of):
-    """Writes up to `quota` more candidate sets of each of `edges`. Returns how many were written. `cursor[k]` is the
-    position of edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side (0: x's pool, 1: y's), 1 if no set
-    of this sum and pool was written yet, then the chosen places. Sets are ordered by the sum of their distances. Of
-    sets with equal sums, those of x's pool come first; the sets of a pool are in lexicographic order.
+    """Writes up to `quota` more candidate sets of each of `edges`. Returns how many were written. `cursor[k]` says
+    where to continue with edge k: state (0 new, 1 running, 2 exhausted), sum of distances, side (0: x's pool, 1: y's),
+    1 if no set of this sum and pool was written yet (else 0), then the chosen places. Sets are ordered by the sum of
+    their distances. Of sets with equal sums, those of x's pool come first; sets of a pool are in lexicographic order.
     """
     count = 0
     for k in edges:
@@ -192,7 +193,7 @@ def _given_two(xy, xc, xd, yc, yd, cd, tolerance):
 
 @njit(cache=True, inline="always")
 def _push(near, n, i, kept, tolerance, held, covariance, weight, left):
-    """Adds member i to those held, unless they determine it. Returns how many are held. The residual of a member is
+    """Adds member i to the members held, unless these determine i. Returns how many are held. A member's residual is
     what remains of it given the members held before it. Row j of `covariance` holds the covariances of the j-th member
     held with the residuals of the members before it. Row j of `weight` holds the regression coefficients on these
     residuals, and `weight[j, j]` is 1 / the variance of the member's own residual. The last two rows of `covariance`
@@ -261,7 +262,7 @@ def _places(pool, z, places):
 
 @njit(cache=True, nogil=True)
 def _where(pool_x, pool_y, z, places):
-    """A set's sum of distances in the pool that gives it out first; that pool (0: x's). Writes its places there."""
+    """The sum of distances of z in the pool that gives z out first, and this pool (0: x's). Writes z's places in it."""
     of_x = _places(pool_x, z, places)
     of_y = _places(pool_y, z, places)
     if of_y >= 0 and (of_x < 0 or of_y < of_x):
@@ -303,7 +304,7 @@ def _bound(least, margin):
 def _try_sets(near, pools, entries, next_new, cursor, room, rule, scratch, least, best_z, best_p):
     """Continues with the sets of one pool of an edge. Returns how many sets it tried, at most `room`.
 
-    `near`: correlations of the n members, sorted by `place`, below the diagonal; row n is x, row n + 1 is y. `entries`:
+    `near`: correlations, below the diagonal, of the pool's n members (sorted by `place`), x (row n) and y. `entries`:
     where each member stands among the nodes of all pools. x's pool is searched first, and all its members are new. In
     y's pool, a member is new if x's pool lacks it. Sets without a new member have been tried already. `next_new`
     (n + 1,): entry i is the first new member from i on, n if there is none. `cursor[0]` is 1 if the search continues
@@ -397,7 +398,7 @@ def best_sets(correlation, order, place, edges, rule, room, best):
     sets are to be tried. `rule`: tolerance and roots, as in `_kernels.gaussian`, and margin. `best` is written: cursor
     (3 + r,), which holds the edge to continue with (m at the end), the side (0: x's pool) and the cursor of
     `_try_sets`; least (m,), the smallest |rho| so far given a set of which no member was left out; best_z (m, r),
-    ascending; best_p (m,). At first they are 0, `inf`, anything and NaN.
+    ascending; best_p (m,). At first these four arrays are 0, `inf`, anything and NaN.
     """
     first, nodes, distances, others, xs, ys, is_open = edges
     cursor, least, best_z, best_p = best
@@ -516,7 +517,7 @@ def _list_more(start, neighbour, block, here, node, other, stamps, stamp, places
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _squares(xy, of_x, of_y, count, tolerance, squares):
-    """rho² of x and y given each node, up to rounding; -1 if the node nearly determines x or y. No branches: fast."""
+    """rho² of x and y given each node, up to rounding; -1 if the node nearly determines x or y. Has no branches."""
     for i in range(count):
         left_x, left_y = 1.0 - of_x[i] * of_x[i], 1.0 - of_y[i] * of_y[i]
         joint = xy - of_x[i] * of_y[i]
@@ -542,8 +543,8 @@ def best_singles(correlation, order, edges, max_sets, tolerance, root, margin, f
     """Writes for every edge the node that gives the largest p-value as condition set. Returns how many questions were
     answered. The candidates are the neighbours of the ends x and y (pools of radius 1) in the edge's biconnected block.
 
-    Ties go to the node that `next_sets` gives out first: nodes of x's pool before those only in y's pool,
-    then by dependence on x and y, strongest first, then by index. `edges`: start, neighbour, block (the graph, as in
+    Of nodes with equal p-values it writes the one that `next_sets` gives out first: nodes of x's pool come first, then
+    nodes that depend more on x and y, then lower indices. `edges`: start, neighbour, block (the graph, as in
     `_kernels.pools`); xs, ys and edge_block (m,), the two ends and the block of each edge. An edge with more than
     `max_sets` candidates is not tested; a negative `max_sets` means no limit. `found` is written: is_open (m,), whether
     both pools have a node; is_large (m,), whether there are too many candidates; best_z (m, 1), the node; best_p (m,).

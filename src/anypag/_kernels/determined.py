@@ -6,7 +6,7 @@ import numpy as np
 
 from anypag._kernels.patience import njit, patient
 
-MOST, COLUMNS = 20_000, 20  # larger or wider tables make kernels compile; as Python, 20 columns take 0.1 to 0.2 s
+MOST, COLUMNS = 20_000, 20  # kernels compile for larger or wider tables; 20 columns take up to 0.2 s as Python
 
 
 @njit(cache=True)
@@ -44,9 +44,10 @@ def is_determined(codes, levels, a, b, c):
 @patient(MOST, COLUMNS)
 def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
     """(a, a) if a column a with more levels than c determines c; else (a, b) if a and b only together determine c; else
-    (-1, -1). At least `least_rows` rows must have no gap, at least `rows_per_cell` on average for each combination of
-    levels that occurs; a and b have at most `most_cells` possible combinations. The log probability that any two
-    columns of the table (any three, if a and b differ) look like this by chance must be below `chance`.
+    (-1, -1). At least `least_rows` rows must have no gap in these columns. The combinations of levels that occur must
+    have at least `rows_per_cell` of these rows on average; a and b have at most `most_cells` possible combinations. The
+    log probability that any two columns of the table (any three, if a and b differ) look like this by chance must be
+    below `chance`.
     """
     p = codes.shape[0]
     pairs, triples = math.log(max(p * (p - 1), 1)), math.log(max(p * (p - 1) * (p - 2) // 2, 1))

@@ -1,21 +1,21 @@
 """G², χ² and the permutation statistic of many small sets of discrete columns. The permutation statistic is the sum of
 n · (o - e)² / ((R + 1) · (C + 1)) over all cells. n is the number of rows in the cell's stratum (see below), o and e
-are the observed and expected numbers of rows in the cell, R and C are the margins of the cell. With the statistic come
-its first three cumulants over permutations within strata.
+are the observed and expected numbers of rows in the cell, R and C are the margins of the cell. The first three
+cumulants of this statistic, over permutations within strata, are computed too.
 
 A query (or question) asks whether x and y are independent given the columns z. Every stratum (a combination of values
 of z that occurs in the data) has a table of x against y. Its degrees of freedom are (levels of x that occur in it - 1)
 · (levels of y that occur in it - 1). Statistic and degrees of freedom of a query are sums over its strata.
 
 `joint_statistics` joins the columns of several queries to a larger set, and counts the rows once, in a table with a
-cell for every combination of levels of this set. The tables of its subsets follow by summing. One table answers every
-pair of its columns given the others. Counts are integers, so the statistics equal those of single questions
-(`count_statistics`) to the bit.
+cell for every combination of levels of this set. Sums of its cells give the table of each subset of the columns. The
+table of a subset answers all queries over exactly its columns: every pair given the rest of the subset. Counts are
+integers, so the statistics equal those of single questions (`count_statistics`) to the bit.
 
 Sets with too many combinations are counted query by query (`count_statistics`), in memory bounded by the number of
-rows. A table with at most `most_cells` cells is dense (`ci.counting` sets this to min(4 · rows, 2²⁶) + 64). A larger
-one is a hash table of the cells that occur, at most one for each row. For permutations (`permutations_by_rows`) the
-rows are sorted instead. Every row has a weight (how many equal rows it stands for), and counts are sums of weights.
+rows. A table with at most `most_cells` cells is dense (`ci.counting` sets `most_cells` to min(4 · rows, 2²⁶) + 64). A
+larger table is a hash table of the cells that occur, which are at most as many as the rows. `permutations_by_rows` has
+no table; it sorts the rows. Every row has a weight (how many equal rows it stands for), and counts are sums of weights.
 """
 
 import math
@@ -50,14 +50,14 @@ def _two_by_two(n, n_x, n_y, n_xy, family):
 
 @njit(cache=True, nogil=True)
 def _combine(before, column, step, after):
-    """Writes the number of each row's combination of levels (see `prefixes` and `steps` in `joint_statistics`)."""
+    """Writes for each row the index of its combination of levels (see `prefixes` and `steps` in `joint_statistics`)."""
     np.multiply(column, after.dtype.type(step), after)
     np.add(before, after, after)
 
 
 @njit(cache=True, nogil=True)
 def _count_cells(combined, weights, total, cells):
-    """Sums row weights by cell. If cells are few, row i goes to copy i mod 4, so that few additions wait for others."""
+    """Sums row weights by cell. If cells are few, there are four copies, so that few additions wait for each other."""
     turns = 4 if total <= _FEW_CELLS else 1
     for cell in range(turns * total):
         cells[cell] = 0
@@ -188,10 +188,10 @@ def _of_three_levels(cells, strata, step_a, step_b, levels_a, levels_b, family):
 
 @njit(cache=True, nogil=True)
 def _matrix_sums(counts, n):
-    """The nine sums from which moments follow, from the counts of a column's levels in a stratum with n rows of data. W
-    is the column's (n, n) matrix: for two rows of data it has 1 / (R + 1) if both have the same level and R rows have
-    that level, else 0; then W's own rows and columns are centred. With w for its diagonal, the sums are Σ R² / (R + 1)
-    over the levels; the traces of W, W² and W³; Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. Empty levels add 0.
+    """Nine sums from which the moments follow, from the counts of a column's levels in a stratum with n rows of data. W
+    is an (n, n) matrix. Its entry for two data rows is 1 / (R + 1) if both have the same level, which R rows have, else
+    0; then the rows and columns of W are centred. w is the diagonal of the centred W. The sums are Σ R² / (R + 1) over
+    the levels; the traces of W, W² and W³; Σ w² and Σ w³; Σ Wᵢⱼ³; Σ wᵢ (W²)ᵢᵢ; Σ wᵢ Wᵢⱼ wⱼ. Empty levels add 0.
     """
     k1, k2, k3, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for whole in counts:
@@ -244,9 +244,10 @@ def _second_moment(sums_x, sums_y, n):
 
 @njit(cache=True, nogil=True)
 def _over_different_rows(sums):
-    """Sums of products of three entries of W, one for each way in which their six indices can coincide, in groups with
-    one to six different indices. A sum of x is only multiplied by that of y, so minus signs that both have are dropped.
-    Rows and columns of W sum to 0, so every sum over different indices follows from `_matrix_sums`.
+    """Sums of products of three entries of W: one sum for each way in which their six indices can coincide, grouped by
+    how many different indices there are (one to six). Each sum for x is used only in a product with the same sum for y,
+    so a sum may have the wrong sign: the two signs cancel. Rows and columns of W sum to 0, so every sum over different
+    indices follows from `_matrix_sums`.
     """
     _, t, t2, t3, s2, s3, u, v, b = sums
     ttt, tt2, ts2 = t * t * t, t * t2, t * s2
@@ -302,7 +303,8 @@ def _third_moment(sums_x, sums_y, n):
 @njit(cache=True, nogil=True)
 def _add_stratum(counts_x, counts_y, rows, product, cumulants):
     """Adds the statistic's cumulants in one stratum of 3 rows or more to `cumulants`. Returns the statistic there.
-    `product` is the sum of o (o - 2 e) / ((R + 1) (C + 1)) over cells with o > 0. The rest follows from the margins.
+    `product` is the sum of o (o - 2 e) / ((R + 1) (C + 1)) over cells with o > 0. The sum of terms with e² follows
+    from the margins.
     """
     n = float(rows)
     sums_x, sums_y = _matrix_sums(counts_x, n), _matrix_sums(counts_y, n)
@@ -414,7 +416,7 @@ def _is_within(mask, whole):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _widen(whole, columns, n_columns, cells, members, widths, most_summed):
-    """Adds a set's members to a common table if the table stays small. Returns its numbers of columns and cells."""
+    """Adds a set's members to a common table if this stays small. Returns how many columns and cells it then has."""
     more, more_cells = n_columns, cells
     for column in members:
         if not (whole[column >> 6] >> np.uint64(column & 63)) & np.uint64(1):
@@ -430,7 +432,7 @@ def _widen(whole, columns, n_columns, cells, members, widths, most_summed):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _sum_neighbours(table, n_levels, rest):
-    """Writes sums of runs of `n_levels` cells. Runs of two and three are unrolled so that they are vectorised."""
+    """Writes sums of runs of `n_levels` cells. Sums of two and three are written out, so that loops are vectorised."""
     if n_levels == 2:
         for o in range(len(rest)):
             rest[o] = table[2 * o] + table[2 * o + 1]
@@ -489,7 +491,7 @@ def _find_table(cells, columns, widths, members, is_kept, ends, begins, same):
 
 @njit(cache=True, nogil=True)
 def _list_strata(members, levels, steps, a, b, strata):
-    """Lists the first cell of every combination of levels of the columns not at a or b. Returns their number."""
+    """Lists the first cell of every combination of levels of the members not at places a and b. Returns how many."""
     n_strata = 1
     strata[0] = 0
     for d in range(len(members)):
@@ -535,14 +537,14 @@ def _answer(table, members, levels, widths, questions, places, most_binary, fami
             statistics[i], freedoms[i] = _of_levels(table, known, *of_two, family, margins)
 
 
-@patient(table=10_000, lists=FEW, nogil=True)  # may run as Python: `cells` and the number of queries bound its work
+@patient(table=10_000, lists=FEW, nogil=True)  # the size of `cells` and the number of queries limit the work
 def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, answers):
     """Writes the statistic of each query, and its degrees of freedom or cumulants.
 
-    `rows`: codes (p, n), the levels as 0, 1, ..., in a type that can hold any cell number; weights (n,), how many equal
-    rows a row represents; levels (p,), the number of levels of each column; widths (p,), which equal `levels`,
-    plus 1 for columns with gaps: a gap has the last code. Cells of gaps are counted and summed, but no answer includes
-    them. Sets of binary columns with at most `most_binary` members of z use the formula of 2 x 2 tables. A table for
+    `rows`: codes (p, n), the levels as 0, 1, ..., in a type that can hold the index of any cell; weights (n,), how many
+    equal rows a row represents; levels (p,), the number of levels of each column; widths (p,), which equal `levels`,
+    plus 1 for columns with gaps, where a gap has the last code. Cells of gaps are counted and summed, but no answer
+    includes them. Binary columns with at most `most_binary` members of z use the formula of 2 x 2 tables. A table for
     several sets has at most `most_summed` cells. `cells` (4, m) is scratch space; no table has more than m cells.
     `family` is PEARSON, LOG_LIKELIHOOD or PERMUTATIONS. `answers`: statistics (b,); freedoms (b,), not for
     PERMUTATIONS; cumulants (b, 3), only for PERMUTATIONS; rows_used (b,), empty if there are no gaps.
@@ -562,7 +564,7 @@ def joint_statistics(rows, x, y, z, most_binary, most_summed, cells, family, ans
     widest = max(width, _MOST_COLUMNS)
     columns, before, n_before = np.empty(widest, np.int32), np.empty(widest, np.int32), 0
     whole = np.empty(masks.shape[1], np.uint64)
-    prefixes = np.empty((widest, n), codes.dtype)  # row d: numbers each row's combination of the first d columns
+    prefixes = np.empty((widest, n), codes.dtype)  # row d: index of each row's levels in the first d columns
     prefixes[0] = 0
     steps = np.ones(widest, np.int64)  # how many such combinations are possible
     combined = np.empty(n, codes.dtype)
@@ -638,7 +640,7 @@ def _complete_rows(codes, columns, rows):
 
 @njit(cache=True, nogil=True)
 def _sort_rows(rows, keys, n_keys, begins, made):
-    """Stable sort: writes the rows in the order of their keys."""
+    """Writes the rows to `made` in the order of their keys; rows with equal keys keep their order."""
     begins[: n_keys + 1] = 0
     for row in rows:
         begins[keys[row] + 1] += 1
@@ -652,7 +654,7 @@ def _sort_rows(rows, keys, n_keys, begins, made):
 
 @njit(cache=True, nogil=True)
 def _number_strata(codes, members, rows, stratum_of):
-    """Writes each row's stratum (rows are sorted by the levels of `members`). Returns how many strata there are."""
+    """Writes the index of each row's stratum; rows are sorted by the levels of `members`. Returns how many strata."""
     count = 0
     for k in range(len(rows)):
         for column in members:
@@ -740,8 +742,8 @@ def permutations_by_rows(codes, weights, levels, x, y, z, statistics, cumulants,
 
 @njit(cache=True, nogil=True)
 def _renumber(keys, count, above, slots, numbers):
-    """Replaces keys (below `above`) by 0, 1, 2, ... in the order of first occurrence. Returns how many different keys
-    there are. The size of the hash table (`slots`, `numbers`) is a power of two, at least twice the number of keys.
+    """Replaces keys by 0, 1, 2, ... in the order of first occurrence. All keys are less than `above`. Returns how many
+    different keys there are. `slots` and `numbers` form a hash table; its size is a power of two, at least 2 · `count`.
     """
     last, is_hashed = np.uint64(len(slots) - 1), above > len(slots)
     slots[:] = -1
@@ -852,7 +854,9 @@ def count_statistics(
     2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.
     """
     n = codes.shape[1]
-    n_rows = weights.sum()  # decides how strata are numbered; n would give weighted rows other bits than repeated rows
+    n_rows = (
+        weights.sum()
+    )  # not n, so that strata, and hence rounding, are the same whether equal rows are merged or not
     r = z.shape[1]
     room = _most_combinations(levels, x, y, z, most_cells)
     places = 2

@@ -9,7 +9,7 @@ of levels of each column. F of a set is cached in `keys` and `values`.
 Hidden causes with a few levels: `fit` runs EM over their unknown levels, `draw` draws these levels. These functions
 read the arrays of a `Layout` (`scores.latent`) as a tuple. A joint state s gives every hidden cause h a level,
 `level[s, h]`. Cause h has `sizes[h]` levels. Children c with the same hidden causes form a family, `family[c]`. In
-state s the causes of family f have the combination of levels with the number `part[f, s]`, from 0 to `n_parts[f]` - 1.
+state s the causes of family f have the combination of levels with the index `part[f, s]`, from 0 to `n_parts[f]` - 1.
 The table of child c has `n_rows[c]` rows, one per combination of levels of its parents and hidden causes. A row has
 `n_levels[c]` cells, one per level of c. Data row r in state s is in cell `cell[c, r] + part[f, s] * n_levels[c]`.
 """
@@ -49,7 +49,7 @@ def _mixed(x):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _code(table, numbers, chosen, code):
-    """Writes the cell number of every row to `code`. On entry `code` is zero; its type can hold the number of cells."""
+    """Writes the index of every row's cell to `code`. On entry `code` is 0; its type can hold the number of cells."""
     for v in chosen:
         levels = code.dtype.type(numbers[LEVELS_AT + v])
         column = table[v]
@@ -59,7 +59,7 @@ def _code(table, numbers, chosen, code):
 
 @njit(cache=True, nogil=True)
 def _sorted(code, cells):
-    """The cell numbers, ascending, by radix sort: by the last 11 bits first, then by the next 11 bits, and so on."""
+    """The cell indices, ascending, by radix sort: by the last 11 bits first, then by the next 11 bits, and so on."""
     other, place = np.empty_like(code), np.empty(2049, np.int64)
     shift = 0
     while cells > 1.0:
@@ -117,7 +117,7 @@ def _counted(table, numbers, nodes, k, room):
         for r in range(n_rows):
             met += r == 0 or code[r] != code[r - 1]
             counts[met - 1] += 1
-    worth = np.zeros(SMALL)  # the term of a cell, by its number of rows: most cells have few rows
+    worth = np.zeros(SMALL)  # worth[c]: the term of a cell with c rows; most cells have few rows
     for c in range(met):
         count = counts[c]
         if count >= SMALL:
@@ -252,7 +252,7 @@ def _joint(layout, first, rows, tables, prior, factor, joint, whole, scale):
 
 @njit(cache=True, nogil=True)
 def _joint_by_logarithms(layout, row, tables, prior, joint):
-    """As `_joint` for one row, if products underflow. Returns the sum and the logarithm of the scale."""
+    """Does for one row, whose products underflow, what `_joint` does. Returns the row's `whole` and `scale`."""
     cell, family, part, _, _, n_levels, _, _ = layout
     highest = -np.inf
     for s in range(len(prior)):
@@ -270,7 +270,7 @@ def _joint_by_logarithms(layout, row, tables, prior, joint):
 
 @njit(cache=True, nogil=True)
 def _expected(layout, weight, tables, shares, counts, expected, stand, value, room):
-    """Adds the rows from `stand[1]` on to `counts`, `expected` and `value[0]` (see `fit`). False if room ran out."""
+    """Adds the rows from `stand[1]` on to `counts`, `expected` and `value[0]` (see `fit`). False if `room` ran out."""
     cell, family, part, n_parts, _, n_levels, _, _ = layout
     prior, factor, joint, whole, scale = _arrays(layout, shares)
     if stand[1] == 0:
@@ -310,7 +310,7 @@ def _expected(layout, weight, tables, shares, counts, expected, stand, value, ro
 
 @njit(cache=True, nogil=True)
 def _refit(counts, hidden_counts, n_rows, n_levels, sizes, ess, tables, shares):
-    """Writes the tables and shares that fit the expected counts plus prior rows best."""
+    """Writes the tables and shares that best fit the sum of the expected counts and the prior rows."""
     for c in range(len(n_rows)):
         prior = ess / (n_rows[c] * n_levels[c])
         for g in range(n_rows[c]):
@@ -346,12 +346,12 @@ def _completed(counts, fitted, n_rows, n_levels, prior):
 @njit(f"boolean({_LAYOUT}, float64[::1], float64, int64, {_FITTED})", cache=True, nogil=True)
 def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, value, room):
     """Improves tables and shares by EM. Returns whether EM is done; `value[0]` is then the score of Cheeseman & Stutz
-    (1996), M - C + L. M and C are log marginal likelihood and log-likelihood of the rows completed with expected hidden
-    causes. L is the log-likelihood of the rows. EM ends after `sweeps` sweeps, or once a sweep adds less than 0.5 to L.
+    (1996), M - C + L. M is the log marginal likelihood, and C the log-likelihood, of the rows completed with the
+    expected causes. L is the log-likelihood of the rows. EM ends after `sweeps` sweeps, or if one raises L by less than 0.5.
 
     `weight`: how often each distinct row of `layout` occurs; `ess`: prior rows of BDeu; `counts`, `expected`: expected
-    counts of cells and of joint states so far; `stand`: sweep and row, zeros at first; `value`: L of this sweep
-    so far, and L of the sweep before, -inf at first; `room`: see `anypag.threads`. `tables` and later arguments change.
+    counts of cells and of joint states so far; `stand`: indices of sweep and row, zeros at first; `value`: L of this
+    sweep so far, and L of the one before (at first -inf); `room`: see `anypag.threads`. `tables` and all later change.
     """
     _, _, _, _, n_rows, n_levels, level, sizes = layout
     hidden_counts = np.empty_like(shares)  # the expected number of rows for each level of each hidden cause
@@ -374,7 +374,7 @@ def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, va
 
 @njit(f"boolean({_LAYOUT}, {_REALS}, {_REALS}, float64[::1], uint8[:, ::1], {_LIST}, {_LIST})", cache=True, nogil=True)
 def draw(layout, tables, shares, uniform, drawn, stand, room):
-    """Draws hidden causes of rows from `stand[0]` on; writes levels to `drawn` (h, rows). False if room ran out."""
+    """Draws hidden causes of rows from `stand[0]` on; writes levels to `drawn` (h, rows). False if `room` ran out."""
     cell, _, part, _, _, _, level, _ = layout
     prior, factor, joint, whole, scale = _arrays(layout, shares)
     while stand[0] < len(uniform):

@@ -50,7 +50,7 @@ def _from_two(correlation, x, y, z, tolerance, strengths, left_out):
             left_out[i] = 1
             strengths[i] = _given_one(ab, ac, bc, tolerance)
             continue
-        # three 3 x 3 minors, each grouped so that swapping a, b or c, d changes no rounding
+        # three 3 x 3 minors; terms are grouped so that swapping a with b, or c with d, changes no rounding
         left_a = both - (ac * ac + ad * ad) + 2.0 * cd * (ac * ad)
         left_b = both - (bc * bc + bd * bd) + 2.0 * cd * (bc * bd)
         if left_a < tolerance * both or left_b < tolerance * both:
@@ -225,8 +225,8 @@ def _local_correlation(centred, width, count, correlation):
 
 @njit(cache=True, nogil=True)
 def _excess(values, rows):
-    """The excess (how far from normal; see `ci.data_test`) of a variable in these rows. `values` has one row for a
-    column of numbers or of two levels, else one row of 0/1 indicators for each level but one.
+    """The excess (how far from normal; see `ci.data_test`) of a variable in these rows. Numbers, or two levels, are one
+    row of `values`. With more levels, each level except one has a row of 0/1 indicators.
     """
     n, width, on_diagonal = float(len(rows)), 0.0, 0.0
     if len(values) == 1:
@@ -333,7 +333,7 @@ def _trace(block, width_z, width_x, width_y, tolerance):
     end_x, end = width_z + width_x, width_z + width_x + width_y
     for k in range(width_z):
         _take_out(block, k, end, end, tolerance)
-    for k in range(width_z, end_x):  # changes later columns of x and their covariances with y, but not y itself
+    for k in range(width_z, end_x):  # changes later columns of x and their covariances with y, not the variances of y
         _take_out(block, k, end_x, end, tolerance)
     total = 0.0
     for k in range(end_x, end):

@@ -37,8 +37,9 @@ UNKNOWN = -np.inf
 SCORE, CEILING, FIT, RISE = range(4)  # what is asked about a component; see `component`
 COUNT, INVERSE, WEIGHT, SLOPE, BEND, OWN, OTHER, FACTOR = range(8)
 """Rows of `fits[v]`. INVERSE, WEIGHT, SLOPE, BEND: the rows of node v in K = Ω⁻¹, K B, K B S and 2 K E K - K (see
-`ricf`). Of the component whose first member is v, COUNT: its number of parameters; OWN and OTHER: their i and p (see
-`_slope`); FACTOR and the rows after it: the Cholesky factor of the second derivatives of its deviance.
+`ricf`). The other rows describe the component whose first member is v. COUNT: its number of parameters; OWN and OTHER:
+i and p of each parameter (see `_slope`); FACTOR and the rows after it: the Cholesky factor of the second derivatives of
+the component's deviance.
 """
 TIMES, MORE = 2.0, 1.0
 """The bound for the rise of the log-likelihood by an edge is estimate · TIMES + MORE; 3 of 70,000 edges exceeded it."""
@@ -394,7 +395,7 @@ def _cost(table, numbers, nodes, d, m, relation):
 
 @njit(cache=True, nogil=True)
 def _log_variance(s, v, given, factor):
-    """The log of the variance of v given the columns `given` (bits); `UNKNOWN` if some nearly determine others."""
+    """The log of the variance of v given the columns `given` (bits); `UNKNOWN` if some nearly determine one of the rest."""
     k = 0
     pivot = 1.0
     while True:

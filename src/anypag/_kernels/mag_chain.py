@@ -31,8 +31,8 @@ SCORE, CEILING, FIT, RISE = range(4)  # what is asked about a component; see `_k
 UNFITTED = -1.0  # `fits[v, 0, 0]` if the component whose first member is v was not fitted since its last change
 
 IMPOSSIBLE = -1e15  # the score of a component that cannot be fitted
-ONE_EDGE = 0.6  # if the drawn pair has an edge: the share of steps that change only this edge; else all steps do
-MOVE_EDGE = 0.8  # if the drawn pair has an edge: the share that change or move only this edge; the rest change two
+ONE_EDGE = 0.6  # the share of steps that change the state of one pair, if the drawn pair has an edge; if not, all do so
+MOVE_EDGE = 0.8  # the same share, including steps that move the edge; the remaining steps change two edges
 
 _DATA = "float64[:, ::1], int32[:, ::1], float64[::1], uint64[::1], float64[::1]"
 _COMPONENT = f"FunctionType(float64({_DATA}, int64[::1], int64, int64, uint8[:, ::1], float64[:, :, ::1], int64))"
@@ -227,7 +227,7 @@ def stays_ancestral(graph, i, j, state, ancestral, sets):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _walk(graph, i, within, seen, todo):
-    """Writes to `seen` the nodes of `within` on walks from i with a first edge `-->` or `<->`, then only `<->`."""
+    """Writes to `seen` all nodes that walks within `within` reach from i by a `-->` or `<->`, then only by `<->`."""
     words = len(within)
     for w in range(words):
         seen[w] = todo[w] = (graph[CHILDREN, i, w] | graph[SPOUSES, i, w]) & within[w]
@@ -249,9 +249,9 @@ def _walk(graph, i, within, seen, todo):
 def is_maximal(graph):
     """Is an ancestral graph maximal: are the ends of every inducing path adjacent?
 
-    Inner nodes of an inducing path are colliders on it and ancestors of an end. If the ends are not adjacent, it has
-    two or more inner nodes. So each of them has a child, and a spouse that has a child (`inner`). From every i a walk
-    over spouses within `inner` finds the ends j to check.
+    Inner nodes of an inducing path are colliders on it and ancestors of an end. A path whose ends are not adjacent has
+    two or more inner nodes. So each inner node has a child, and a spouse that has a child (`inner`). From every i a
+    walk over spouses within `inner` finds the ends j to check.
     """
     n, words = graph.shape[1], graph.shape[2]
     inner, parental = np.zeros(words, np.uint64), np.zeros(words, np.uint64)
@@ -379,8 +379,8 @@ def _members(graph, v, stamp, now, members):
 @njit(cache=True, nogil=True, _nrt=False)
 def _work(matrix, table, n, d, m):
     """About how many nanoseconds the score of a component takes: d members and their other parents, m nodes in all.
-    Counting goes through the rows of `table`. A regression takes the cube of the number of columns, and a fit has one
-    regression for every member and sweep.
+    Counting goes through the rows of `table`. The time of a regression grows with the cube of the number of columns,
+    and a fit has one regression for every member and sweep.
     """
     columns = m * max(1, len(matrix) // n)
     of_fits = 0 if d == 1 else 5 * d * (columns + d) ** 3
@@ -494,7 +494,7 @@ def _recount(count, state, by):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _touched(i, j, k, old, new, old_k, new_k, found):
-    """Writes the nodes whose components change with i–j and i–k (of `-->` only the head). Returns their number."""
+    """Writes the nodes whose components change: ends of i–j and i–k, but not the tail of `-->`. Returns how many."""
     count = 0
     if old > FORTH or new > FORTH or old_k > FORTH or new_k > FORTH:
         found[0] = i

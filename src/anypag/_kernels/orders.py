@@ -30,13 +30,13 @@ _TREES = "Tuple((int64[::1], float64[::1], int64[:, ::1], float64[::1], int32[::
 _SCORE = f"{_ADDING}, {_REMOVING}, Tuple(({_DATA})), {_TREES}"
 
 USED_NODES, USED_CELLS = 0, 1  # places in `used`; the roots of the variables come after them
-TREES = 1 << 20  # larger arrays make kernels compile; trees of 20 variables are smaller; `room` limits a call's work
+TREES = 1 << 20  # kernels compile for trees with larger arrays; 20 variables have smaller ones
 ROW, SHRUNK = 0, 1  # columns of `node`: where its row begins, and the node where removing parents starts
 
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _new_node(trees, width):
-    """Makes a node with a row of `width` unknown worths. Returns its number, or -1 if the trees are full."""
+    """Makes a node with a row of `width` unknown worths. Returns its index, or -1 if the trees are full."""
     used, base, node, worth, child = trees
     at, row = used[USED_NODES], used[USED_CELLS]
     if at == len(base) or row + width > len(worth):

@@ -46,7 +46,7 @@ def neighbours_of_pairs(n, x, y):
         start[i + 1] += start[i]
     node, neighbour = np.empty(start[n], np.int32), np.empty(start[n], np.int32)
     upcoming = start[:-1].copy()
-    for k in range(len(x)):  # lists ascend: pairs (h, i) with h < i precede pairs (i, j)
+    for k in range(len(x)):  # lists ascend, because pairs (h, i) with h < i precede pairs (i, j)
         i, j = x[k], y[k]
         node[upcoming[i]], neighbour[upcoming[i]] = i, j
         node[upcoming[j]], neighbour[upcoming[j]] = j, i
@@ -76,7 +76,7 @@ def count_left(start, neighbour, is_out, begin, end, count):
 
 @patient(nogil=True)
 def write_left(marks, start, neighbour, is_out, begin, end, new_start, new_node, new_neighbour, left):
-    """Writes lists and marks of neighbours not marked in `is_out`, for nodes begin to end. `left` is zeros on entry."""
+    """Lists neighbours of nodes begin to end without a bit in `is_out`. Adds their marks to `left`, zeros on entry."""
     for i in range(begin, end):
         place = new_start[i]
         for e in range(start[i], start[i + 1]):
@@ -114,7 +114,7 @@ def largest_beside(table, first, end):
 
 @patient(nogil=True)
 def rounded_sums(table, first, end, scale, sums):
-    """Writes the sum of round(`scale` · |value|) off the diagonal for each row from first to end, values as float32."""
+    """For each row from first to end, writes the sum of round(`scale` · |value as float32|) off the diagonal."""
     for i in range(first, end):
         total = 0.0
         for j in range(i):
@@ -181,7 +181,7 @@ def has_beyond(correlation, first, end, least):
 
 @patient(nogil=True)
 def reorder_rows(table, place, begin, end):
-    """Moves row place[i] to row i, for columns begin to end, in place along the cycles of the permutation."""
+    """Moves row place[i] to row i, for columns begin to end. Follows cycles of the permutation; copies only one row."""
     is_done, kept = np.zeros(len(place), np.bool_), np.empty(table.shape[1])
     for first in range(len(place)):
         if is_done[first] or place[first] == first:

@@ -45,8 +45,8 @@ SECONDS_TO_WAIT = 5.0  # for another process that compiles, until hearers are ca
 SMALL = 40_000  # the most numbers in a table for plain Python: as many as a table of all pairs of 200 nodes has
 SHORT = 10_000  # the same limit for one-dimensional arrays
 EDGES = 2_000
-"""The same for kernels that go through the edges of a graph, each listed from both ends. Graphs of up to 45 nodes never
-exceed it, sparse graphs only if they are large. At first use, 112 nodes take 0.5 s as Python; compiling took 10 s."""
+"""The same limit for kernels that go through the edges of a graph, each listed from both ends. Graphs of up to 45 nodes
+never exceed it, sparse graphs only if they are large. 112 nodes took 0.5 s as Python, and compiling took 10 s."""
 FEW = 500  # the same limit for kernels with quadratic time, and for questions that take long
 INNER = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Numba's options for kernels that only kernels call."""
@@ -173,7 +173,7 @@ class Kernel:
         with there.core.compiler_lock.global_compiler_lock:
             if "compiled" in self.__dict__:  # another thread was faster
                 return self.__dict__["compiled"]
-            if self.signature is not None and self._options.get("cache"):  # should be on disk; else it takes seconds
+            if self.signature is not None and self._options.get("cache"):  # should be on disk: compiling takes long
                 COMPILING.misses_large |= not self._has_file()
             made = there.njit(self.signature, **self._options)(self.py_func)
             self.__dict__["compiled"] = made

@@ -76,7 +76,7 @@ def _holds(members, slot, node):
 @patient(nogil=True)
 def slot_of(empty, start, other, row, a, b):
     """The slot of a pair's separating set: its row in `members`, 0 for the empty set, -1 if no set is known. `empty`
-    has a bit for each pair with the empty set. The nodes b > a whose set with a is not empty are
+    has a bit for each pair that the empty set separates. The nodes b > a whose set with a is not empty are
     `other[start[a]:start[a + 1]]`, ascending; `row` has the slots of these sets.
     """
     low, high = min(a, b), max(a, b)

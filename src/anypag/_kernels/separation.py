@@ -206,7 +206,7 @@ def inducing_path(start, neighbour, near, far):
 
 @patient()
 def transitive(start, after):
-    """(n, n): does a path of one or more steps lead from the row's node to the column's? `after`: the next nodes."""
+    """(n, n): does a path of one or more steps lead from the row's node to the column's? `after` lists next nodes."""
     n = len(start) - 1
     reach, stack = np.zeros((n, n), np.bool_), np.empty(n, np.int64)
     for s in range(n):

@@ -202,7 +202,7 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeadProducts:
-    """The products of the heads of every two variables. Heads are s if continuous, all level columns if discrete."""
+    """The products of the heads of every two variables: s of a continuous one, all level columns of a discrete one."""
 
     count: int
     heads: Counts  # (p,) the number of heads of each variable

@@ -7,7 +7,7 @@ mixture of all others, which may hide a difference.
 
 If the contexts in a condition set determine a tested context, nothing of this context is left to test. Then the answer
 is "dependent", so that such a set separates the context from no variable. With contexts_test="pairwise" a context is
-tested in the rows in which all other contexts are as in the observed set (the first one, made without an experiment).
+tested in the rows in which all other contexts are as in the observed data set (the first one, without an experiment).
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ permutations of the rows its mean is the same for all distributions of the colum
 blocks have a few extreme values (heavy tails, rare levels, columns of almost only zeros), one row with two extreme
 values decides, and χ² or F reject too often. Box and Watson (1962) give the exact variance. It is the variance for
 normal columns times 1 + a · b, where a and b are called the excesses of the two blocks. A beta distribution with this
-mean and variance gives a second p-value, and the larger one counts (`ci.additive` lowers the degrees of freedom of F
-instead). With a condition set, the excesses are still those of the columns, not of their residuals.
+mean and variance gives a second p-value, and the larger of the two is the answer. (`ci.additive` lowers the degrees of
+freedom of F instead.) With a condition set, the excesses are still those of the columns, not of their residuals.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
 LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
 TESTED = 3  # how many functions of a column the additive test tests; the powers of normal scores come after them
-MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # for later checks; rows of tables with more columns are not kept
+MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # most rows kept for later checks; none of a table with more columns
 
 
 class DataTest(ABC):
@@ -122,7 +122,7 @@ class DataTest(ABC):
         return self.worth.rows(queries.x, queries.y, queries.z)
 
     def _keep_some_rows(self, source: Source) -> None:
-        """Keeps all rows of a short table, evenly spaced rows of a long one, none with weights or too many columns."""
+        """Keeps all rows of a short table, and evenly spaced rows of a long one; with weights or many columns, none."""
         if "rows" not in source.lacks and self.worth is None and len(source.names) <= MOST_COLUMNS_KEPT:
             values = source.sample().values
             step = -(-len(values) // MOST_ROWS_KEPT)

@@ -45,7 +45,7 @@ class Resamples(NamedTuple):
 
     n: int
     test: Callable[[Counts], CITest]
-    """`test(counts)`: the test of the resample with row i `counts[i]` times. DataError if the resample is unusable."""
+    """`test(counts)`: the test of the resample that has row i `counts[i]` times; DataError if this is unusable."""
 
 
 def rows_to_resample(data: Any, choices: Choices) -> Table | CountedTable:

@@ -5,8 +5,8 @@ null distribution. Time is cubic in the number of rows, so use it for a thousand
 
 GCM, the generalised covariance measure (Shah and Peters 2020), regresses x and y on z; if the two are independent given
 z, their residuals are uncorrelated. The mean product of the residuals, divided by its standard error, is close to
-normal if both regressions are good (the product of their errors must fall faster than 1/√n, n rows). Any regressor of
-scikit-learn can be used (anything with `fit` and `predict`).
+normal if both regressions are good: as the number of rows n grows, the product of their errors must fall faster than
+1/√n. Any regressor of scikit-learn can be used (anything with `fit` and `predict`).
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ def _least_squares(z: Floats, parts: tuple[Floats, Floats]) -> tuple[list[Floats
 
 
 def _spline(column: Floats, most: int) -> Floats:
-    """(n, k) cubic B-splines with knots at quantiles, k ≤ min(`most`, 8). Powers if values are few or `most` < 3."""
+    """(n, k) cubic B-splines with knots at quantiles, k ≤ min(`most`, 8); powers if values are few or `most` < 3."""
     from scipy.interpolate import BSpline
 
     n_inner = min(most, 8) - 3

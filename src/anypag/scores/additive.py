@@ -6,13 +6,13 @@ only its normal scores, because the mean of y², say, is not a sum of functions 
 Gaussian; `<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
 
 Discrete variables are represented by their levels, as in the degenerate-Gaussian score (`scores.mixed`), and only the
-levels and normal scores of parents explain them. With more functions a continuous variable would predict a discrete one
-better than the reverse, and discrete causes would look like effects.
+levels and normal scores of parents explain them. With more functions, a continuous variable would predict a discrete
+variable better than the discrete one predicts it. So discrete causes would look like effects.
 
 Each function adds parameters, and most effects are linear. So a variable gets its further functions only if, beyond
 its normal scores, they raise the log-likelihood of some other continuous variable by more than the penalty for them. If
 no variable gets any, this is the degenerate-Gaussian score of normal scores and levels. If rows are too few for all
-these functions, the variables whose functions raise the score most get theirs first.
+these functions, the functions of the variables that gain most are taken first.
 
 Members of an equivalence class need not have equal scores. A curve tells cause from effect: y = x² + noise cannot be
 written as x = f(y) + noise. The score uses this, but the equivalence class is reported.

@@ -24,7 +24,8 @@ from anypag.arrays import Counts, Floats
 
 MOST_WORTHS = 1 << 23  # the most entries of `Trees.worth`; each takes 12 bytes with its `child`, when it is written
 GAMMA = 0.5
-"""Gamma of EBIC: an edge costs log(n) / 2 plus log(p), as there are p · (p - 1) / 2 pairs (`benchmarks/tried.md`)."""
+"""Gamma of EBIC. With 0.5, an edge costs log(n) / 2 + log(p) (n rows, p variables). The second part makes up for the
+number of pairs: among many pairs some look dependent by chance (`benchmarks/tried.md`)."""
 FEW_VARIABLES = 15  # for up to this many variables, graphs for effects are sampled with plain BIC
 
 

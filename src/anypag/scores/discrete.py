@@ -20,7 +20,7 @@ MOST_LEVELS = 100  # the most levels of a column; with more, its tables are near
 MOST_LEVELS_OF_A_CHILD = 6
 """A column with more levels than this is never a child of a hidden column. A hidden column holds the levels of a hidden
 cause, drawn for each row. An edge between two columns with r levels has (r - 1)² parameters, a hidden cause with two
-levels only 1 + 2 (r - 1). The cause would win because it has few, not because of the data (`benchmarks/tried.md`).
+levels only 1 + 2 (r - 1). The cause would win by its few parameters, whatever the data say (`benchmarks/tried.md`).
 """
 MANY_COLUMNS = 50  # with more columns than this, more counts are cached: 16 MB
 ESS = 3.0  # prior rows (`docs/decisions.md`)
@@ -154,7 +154,7 @@ class DiscreteScore(Score):
 
 
 def rarity_of(levels: npt.NDArray[np.int32]) -> tuple[float, ...]:
-    """For each column the number m: BDeu charges m · (levels of the other column - 1) too little for one of its edges.
+    """The number m of each column: for each of its edges, BDeu charges m · (levels of the other column - 1) too little.
 
     An edge should cost log(n) / 2 for every extra parameter. BDeu charges this if all levels are equally common; for a
     rare level it charges only half the log of its few rows. The missing part is m = -½ Σ log(r · s) over the r levels

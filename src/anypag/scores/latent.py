@@ -65,7 +65,7 @@ class LatentScore:
         self._nodes: dict[tuple[int, bytes], float] = {}
 
     def of(self, dag: LatentDAG, hidden: HiddenLevels | None = None, sweeps: int = SWEEPS) -> float:
-        """The score of a DAG by at most `sweeps` sweeps of EM, from the levels `hidden` (k, rows) or at random."""
+        """The score of a DAG. EM makes at most `sweeps` sweeps, from the levels `hidden` (k, rows) or random tables."""
         alone, parents, n = np.flatnonzero(~dag.children.any(axis=0)), dag.parents.T.tobytes(), dag.n
         plain = sum(self._of_node(v, parents[v * n : (v + 1) * n]) for v in alone.tolist())
         groups = [group for group in dag.components() if dag.children[group].any()]
@@ -109,7 +109,7 @@ class LatentScore:
         return self._nodes[key]
 
     def _fit(self, component: LatentDAG, hidden: HiddenLevels | None, sweeps: int) -> Fit:
-        """The best fit so far; fits again if none is known, for more sweeps, or for a final score from `hidden`."""
+        """The best fit so far. Fits again if no fit had as many sweeps, or for a final score from `hidden` levels."""
         children = component.children.any(axis=0)
         key = (component.n_levels, component.children.tobytes(), component.parents[:, children].tobytes())
         done, known = self._fits.get(key, (0, None))

@@ -35,7 +35,7 @@ def _counts(rows: Codes, columns: Codes, n_rows: int, n_columns: int) -> Floats:
 
 
 def groups(counts: Floats, first: Counts, price: float) -> Codes:
-    """(r,) the number of each level's group, in the order of the groups' first levels; at least two groups remain.
+    """(r,) the index of each level's group; groups are in the order of their first levels. At least two remain.
 
     Args:
         counts: (r, m) for a column with r levels, its tables of counts with each other column, side by side.
@@ -58,7 +58,7 @@ def groups(counts: Floats, first: Counts, price: float) -> Codes:
 
 
 def _gains(counts: Floats, first: Counts, price: float, a: np.intp, others: Counts) -> Floats:
-    """For each of `others`, the largest gain of a column's log-likelihood, less the price, if it and `a` stay apart."""
+    """For each of `others`: the most that telling it apart from `a` adds to a column's log-likelihood, minus price."""
     both, size = counts[a] + counts[others], counts.sum(axis=1) / len(first)  # each other column counts all rows once
     apart = np.add.reduceat(_log(counts[a]) + _log(counts[others]) - _log(both), first, axis=1)
     apart -= (_log(size[a]) + _log(size[others]) - _log(size[a] + size[others]))[:, None]

@@ -29,7 +29,7 @@ class MixedScore(GaussianScore):
         start: (p + 1,) where the columns of each variable begin.
         explained: (p,) how many columns of each variable, from the first on, its parents explain; by default all. The
             other columns only explain children (`scores.additive`).
-        takes_functions: (p,) 1 if these other columns of a variable's parents explain it too, else 0.
+        takes_functions: (p,) 1 if the other columns of a variable's parents explain the variable too, else 0.
 
     >>> from anypag import DegenerateGaussian
     >>> group = np.random.default_rng(0).integers(0, 3, size=300)

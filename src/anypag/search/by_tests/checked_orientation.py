@@ -60,7 +60,7 @@ def check_and_orient(state: State, inquiry: Inquiry, orient: Orient = orientatio
 
 
 def _check_triples(state: State, inquiry: Inquiry) -> Checked:
-    """Make the checks before R0 that are left: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
+    """Make the checks before R0 that were not made yet: for A–B–C test A ⟂ B and B ⟂ C given sepset(A, C) without B."""
     skeleton, sets = state.skeleton, state.sepsets
     lowest = inquiry.problem.smallest_set
     if lowest > 0 and len(sets.members) == 1:  # row 0, the empty set, is the only one

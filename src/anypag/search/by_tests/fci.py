@@ -60,7 +60,7 @@ def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indic
 def pools_of_adjacency_graph(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
     """Possible-D-Sep in the graph after the adjacency phase, as FCI defines it, even if edges were removed since."""
     assert state.adjacency_marks is not None
-    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # has edges that were removed since
+    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # also the edges removed since
     return possible_d_sep_pools(adjacency, problem, look)
 
 

@@ -2,14 +2,16 @@
 
 If X and Y can be separated, a subset of X's pool does it, and so does a subset of Y's pool. So each iteration tests an
 edge on the side (the pool) with fewer sets. A side that was not chosen for some iterations first tests the sizes it
-missed, with its current pool. The separating set of the completeness proof has k nodes of the pool at distances of at
-most k (`docs/algorithm.md`), so it is tried when this side tests sets of k nodes. When a side has tested all subsets
-of its pool, the edge is settled. An edge may stay longer than with both sides, but claims are just as right.
+missed, with its current pool. Sets of k nodes are drawn from the nodes of the pool within distance k. The separating
+set of the completeness proof (`docs/algorithm.md`) is such a set for some k, so it is tried when this side tests sets
+of k nodes. When a side has tested all subsets of its pool, the edge is settled. An edge may stay longer than if both
+sides were tested, but claims are just as right.
 
 Superfluous sets are skipped. Let Z be a candidate for the edge A–B and R a subset of Z. Suppose R separates A from
-every member of Z outside R, or R ∪ {B} does. Then Z separates A and B only if R does (`docs/algorithm.md`). R itself
-is tested before Z if its members are neighbours of the end whose pool the sets come from. Only separations known at
-the start of the iteration are used, so the result does not depend on the order of questions or on stops.
+every member of Z outside R, or R ∪ {B} does. Then Z separates A and B only if R does (`docs/algorithm.md`). Z is
+skipped only if all members of R are neighbours of the end whose pool the sets come from. Then R is in that pool too,
+and is tested before Z because it is smaller. Only separations known at the start of the iteration are used, so the
+result does not depend on the order of questions or on stops.
 """
 
 from __future__ import annotations
@@ -98,7 +100,9 @@ def needed(state: State, least: int, near: Indices, edge_of: Counts, queries: Qu
 
 
 def is_superfluous(sepsets: Sepsets, x: int, y: int, z: Indices, neighbours: frozenset[int], least: int) -> bool:
-    """Would a subset of z of at least `least` members, all among `neighbours`, separate x and y if z did?"""
+    """True if z need not be tested, because z can separate x and y only if a certain smaller subset of z does. The
+    subset has at least `least` members, and all of them are in `neighbours`.
+    """
     members = frozenset(z.tolist())
     for end, other in ((x, y), (y, x)):
         slots = sepsets.slot(np.full(len(z), end), z)

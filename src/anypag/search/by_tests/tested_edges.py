@@ -28,12 +28,12 @@ from anypag.search.sepsets import padded
 from anypag.search.state import PairTests, State
 from anypag.threads import Made, map_in_threads, runs_of, slices
 
-SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first (two or three of fewer than 128 edges)
+SAMPLE = 64  # to measure the cost of an edge, every 64th edge is tested first (of fewer than 128 edges two or three)
 FEWEST_EDGES = 8  # fewer edges are not shared among threads
-LEAST_CHUNK_SECONDS = 0.002  # a chunk should take this long at least; to start it on another thread takes a tenth
+LEAST_CHUNK_SECONDS = 0.002  # a chunk should take at least this long; starting it on a thread takes a tenth of that
 SECONDS_TO_START = 0.0003  # the cost of a chunk without questions
-MOST_EDGES = 2048  # the usual limit on the edges in a chunk: its pools are made at once, which takes memory and time
-QUESTIONS_PER_EDGE = 32  # for large batches the limit is (questions in a batch) / 32 edges, if that is more
+MOST_EDGES = 2048  # usually the most edges in a chunk; its pools are made at once, which takes memory and time
+QUESTIONS_PER_EDGE = 32  # a chunk may have (questions in a batch) / 32 edges, if that is more than MOST_EDGES
 
 LEAST_PAIRS, LEAST_SINGLES = 400_000, 150_000
 """The fewest questions for a thread at a time: a millisecond or two. With fewer, sharing costs more than it saves."""
@@ -221,7 +221,7 @@ def test_candidates(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | N
 
 
 def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) -> TestedEdges:
-    """The best set of each edge, by a pass that enumerates the sets. The first call is short: it may run uncompiled."""
+    """The best set of each edge, by a pass that enumerates sets. The first call is short, as it may run as Python."""
     edges, best, room = candidates.pooled, BestSets.none(len(candidates.x), candidates.r), FIRST_SETS
     while best.n_done < len(candidates.x):
         if room > FIRST_SETS:  # after the first call, so that counting the sets does not delay a short search
