@@ -854,9 +854,7 @@ def count_statistics(
     2 x 2 tables. `family` is PEARSON or LOG_LIKELIHOOD.
     """
     n = codes.shape[1]
-    n_rows = (
-        weights.sum()
-    )  # not n, so that strata, and hence rounding, are the same whether equal rows are merged or not
+    n_rows = weights.sum()  # not n, so that strata are the same, to the bit, whether equal rows are merged or not
     r = z.shape[1]
     room = _most_combinations(levels, x, y, z, most_cells)
     places = 2

@@ -346,8 +346,8 @@ def _completed(counts, fitted, n_rows, n_levels, prior):
 @njit(f"boolean({_LAYOUT}, float64[::1], float64, int64, {_FITTED})", cache=True, nogil=True)
 def fit(layout, weight, ess, sweeps, tables, shares, counts, expected, stand, value, room):
     """Improves tables and shares by EM. Returns whether EM is done; `value[0]` is then the score of Cheeseman & Stutz
-    (1996), M - C + L. M is the log marginal likelihood, and C the log-likelihood, of the rows completed with the
-    expected causes. L is the log-likelihood of the rows. EM ends after `sweeps` sweeps, or if one raises L by less than 0.5.
+    (1996), M - C + L. M is the log marginal likelihood, and C the log-likelihood, of the rows completed with expected
+    causes. L is the log-likelihood of the rows. EM ends after `sweeps` sweeps, or when one adds less than 0.5 to L.
 
     `weight`: how often each distinct row of `layout` occurs; `ess`: prior rows of BDeu; `counts`, `expected`: expected
     counts of cells and of joint states so far; `stand`: indices of sweep and row, zeros at first; `value`: L of this

@@ -4,15 +4,15 @@ For a condition set z, |rho| of x and y is their absolute correlation after z is
 two members have symmetric closed forms: swapping x and y, or the members of z, gives the same bits. Larger sets go
 through an elimination, which takes the members in the order in which they are given.
 
-The small functions of the elimination are inlined: a call with arrays costs more than solving a small set.
+The small functions of the elimination are inlined, because a call with arrays costs more than solving a small set.
 
 The rule for near-singular sets, with variables of variance 1: a member whose variance given the members before it is
 below `tolerance` is left out. If x or y has a variance below `tolerance` given z, it counts as constant, and rho = 0.
 
 A linear system behind a path diagram has arrows `i -> j` and spouses `i <-> j`. Its equations are X = B X + noise with
-B[j, i] = 0 unless i -> j, and the noise has the covariance Ω with Ω[i, j] = 0 unless i = j or i <-> j. If arrows form
-no cycle and no pair has both an arrow and `<->` (a bow), B and Ω follow from the covariance of X, except in special
-cases. They are fitted by residual iterative conditional fitting (Drton, Eichler & Richardson 2009).
+B[j, i] = 0 unless i -> j, and the noise has the covariance Ω with Ω[i, j] = 0 unless i = j or i <-> j. If there is no
+cycle of arrows and no bow (a pair with both an arrow and `<->`), B and Ω follow from the covariance of X, except in
+special cases. They are fitted by residual iterative conditional fitting (Drton, Eichler & Richardson 2009).
 """
 
 import math
@@ -490,7 +490,7 @@ def _district(spouse, v, of, members):
 
 @njit(f"float64({_MATRIX}, {_FLAGS}, {_FLAGS}, {_PLACES}, int64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def _refit(s, arrow, spouse, members, d, at, b, omega):
-    """Regresses a member on parents and spouses' pseudo-variables. Returns the largest change; -1 if singular."""
+    """Regresses a member on its parents and spouses' pseudo-variables. Returns the largest change, or -1 (singular)."""
     n, i = len(s), members[at]
     rest, place = np.empty(d - 1, np.int64), np.full(n, -1, np.int64)
     r = 0
@@ -566,8 +566,8 @@ def _refit(s, arrow, spouse, members, d, at, b, omega):
 @njit(f"int64({_MATRIX}, {_FLAGS}, {_FLAGS}, float64, int64, {_MATRIX}, {_MATRIX})", cache=True, nogil=True)
 def fit(s, arrow, spouse, stop, most_sweeps, b, omega):
     """Fits B and Ω by maximum likelihood. Returns the number of sweeps of the slowest district, or -1 if singular.
-    `arrow[i, j]` is 1 where i -> j, `spouse` where i <-> j. A district is done after a sweep in which every number
-    changes by less than `stop`, or after `most_sweeps` sweeps. B and Ω are written to `b` and `omega`, zeros on entry.
+    `arrow[i, j]` is 1 where i -> j, `spouse[i, j]` where i <-> j. A district is done after a sweep that changes each of
+    its numbers by less than `stop`, or after `most_sweeps` sweeps. Writes B to `b` and Ω to `omega` (zeros on entry).
     """
     n = len(s)
     if not _least_squares(s, arrow, b, omega):

@@ -395,7 +395,7 @@ def _cost(table, numbers, nodes, d, m, relation):
 
 @njit(cache=True, nogil=True)
 def _log_variance(s, v, given, factor):
-    """The log of the variance of v given the columns `given` (bits); `UNKNOWN` if some nearly determine one of the rest."""
+    """The log of the variance of v given the columns `given` (bits); `UNKNOWN` if rounding may matter (see `CLEAR`)."""
     k = 0
     pivot = 1.0
     while True:
@@ -473,7 +473,7 @@ def _least_of_district(s, d, relation):
 
 @njit("float64(float64[:, :, ::1], int64, int64)", nogil=True)
 def _slope(fits, i, p):
-    """The first derivative of the deviance by the coefficient of p in the equation of i; for p >= n by Ω[i, p - n]."""
+    """The first derivative of the deviance by the coefficient of p in i's equation or, if p >= n, by Ω[i, p - n]."""
     n = len(fits)
     if p < n:
         return 2.0 * fits[i, SLOPE, p]

@@ -92,8 +92,8 @@ def block_sizes(start, block, n_blocks):
 def anteriors(marks, start, neighbour):
     """The group of each node, and bits: bit h of row g is set if nodes of group h are possible anteriors of group g. A
     possible anterior of v has a path to v without an arrowhead against its direction. Nodes that have such paths to
-    each other are a group (a strongly connected component). Tarjan's search follows paths backwards. It finishes a
-    group after all groups that it reaches from there, so a row is a union of finished rows.
+    each other are a group (a strongly connected component). Tarjan's search follows paths backwards. It finishes all
+    groups that it reaches from a group before this group, so a row is a union of finished rows.
     """
     n = len(start) - 1
     group = np.full(n, -1, np.int32)

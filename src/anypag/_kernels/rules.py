@@ -38,8 +38,8 @@ def _propose(marks, wanted, rows, count, i, j, mark, a, b):
 @patient()
 def apply(marks, wanted, rows, count, disputed):
     """Sets the proposed marks. Returns the rows that were set and those in conflict. There are two kinds of conflict.
-    If rules propose both arrowhead and tail for a circle, now or earlier, it stays a circle. If a proposal contradicts
-    a mark that is set already, that mark stays. A conflict is returned only once (`disputed` records it).
+    If rules propose both arrowhead and tail for a circle, or did so in an earlier pass, the circle stays. If a proposal
+    contradicts a mark that is set already, that mark stays. A conflict is returned only once (`disputed` records it).
     """
     was_set, conflicts = np.empty((count, 5), np.int32), np.empty((count, 5), np.int32)
     n_set = n_conflicts = np.int64(0)

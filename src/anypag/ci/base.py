@@ -69,7 +69,7 @@ class Queries:
         return len(self.x)
 
     def take(self, rows: npt.NDArray[np.intp] | Flags | slice) -> Self:
-        """The questions in these rows; the batch itself if a slice takes all."""
+        """The questions in these rows. A slice of all rows gives the batch itself, not a copy."""
         if isinstance(rows, slice) and rows.indices(len(self)) == (0, len(self), 1):
             return self
         return type(self)(self.x[rows], self.y[rows], self.z[rows])
@@ -191,7 +191,7 @@ def without_score(test: CITest) -> DataError:
 
 
 def strength_of(test: CITest, queries: Queries) -> PValues | None:
-    """How strongly x and y depend on each other, also where p is 0. None if the test has no such measure."""
+    """How strongly x and y depend on each other; it ranks even pairs with p = 0. None if the test has no measure."""
     measure = getattr(innermost(test), "strength", None)
     return None if measure is None else np.asarray(measure(queries), np.float64)
 

@@ -62,7 +62,7 @@ class OfContexts(Wrapper):
     def _kinds(
         self, x: Indices, y: Indices, z: Indices
     ) -> Iterator[tuple[ContextSet, ContextSet, npt.NDArray[np.intp]]]:
-        """For each group of questions: its contexts among x and y, those in condition sets, the rows of the group."""
+        """For each group of questions: the contexts among x and y, the contexts in condition sets, and the rows."""
         own = np.array(self._contexts)
         ends, given = (x[:, None] == own) | (y[:, None] == own), (z[:, :, None] == own).any(axis=1)
         kinds, of = np.unique(np.hstack([ends, given]), axis=0, return_inverse=True)

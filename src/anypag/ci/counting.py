@@ -158,7 +158,7 @@ class CountTest(StatisticTest):
         return statistics, follows, rows
 
     def _counted(self, queries: Queries) -> Answers:
-        """The answers to arranged queries: from joint tables if all level combinations fit, else query by query."""
+        """The answers to arranged queries: from joint tables (see `_is_joint`) where possible, else query by query."""
         joint = self._is_joint(queries)
         if len(queries) and joint.all():
             return self._count_jointly(queries)
@@ -193,7 +193,7 @@ class CountTest(StatisticTest):
         return self.from_codes(counts.names, codes_in(counts.table), counts.counts, self.audit)
 
     def _is_joint(self, queries: Queries) -> npt.NDArray[np.bool_]:
-        """(b,) is a table of all combinations of levels small enough?"""
+        """(b,) is a table of all combinations of levels of a query's columns small enough to be made?"""
         most = np.sort(self._widths)[::-1].astype(np.float64)
         if most[: queries.r].prod() <= self.n and most[: queries.r + 2].prod() <= self._most_cells:
             return np.ones(len(queries), np.bool_)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 NEARLY_NORMAL = 0.01  # no correction if the variance exceeds that for normal columns by at most this share
 LEAST_SHARE = 1e-3  # a correction leaves at least this share of the degrees of freedom
 TESTED = 3  # how many functions of a column the additive test tests; the powers of normal scores come after them
-MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # most rows kept for later checks; none of a table with more columns
+MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the most rows kept for checks, and the most columns of such a table
 
 
 class DataTest(ABC):
@@ -198,7 +198,7 @@ def excess_of_levels(counts: Floats) -> float:
 
 
 def excess_of_functions(functions: Floats, is_discrete: bool) -> Floats:
-    """(3,) the excess of a column's first, first two and first three `functions` (n, q), from rows without gaps."""
+    """(3,) the excess of the first one, two and three `functions` (n, q) of a column, from rows without gaps."""
     rows = functions[~np.isnan(functions).any(axis=1)]
     n, each, found = float(len(rows)), np.ones(len(rows)), []
     if is_discrete:

@@ -236,7 +236,7 @@ class FisherZ(DataTest):
         return self._answers(queries)[0]
 
     def independent(self, queries: Queries, alpha: float) -> npt.NDArray[np.bool_]:
-        """(b,) is p > alpha? |rho| is compared with its value at p = alpha; for columns far from normal p decides."""
+        """(b,) is p > alpha? Decided by |rho| and its value at p = alpha; for columns far from normal, by p itself."""
         strengths, left_out, rows, excess = self._answers(queries)
         if rows.ndim == 0:
             found = strengths < _thresholds(fisher_freedom(self.n, np.arange(queries.r, -1, -1)), alpha)[left_out]

@@ -138,8 +138,8 @@ class DegenerateGaussian(StatisticTest):
         return self._answers(queries)[:3]
 
     def _answers(self, queries: Queries) -> tuple[Floats, Counts, Counts, Counts, Floats, Floats]:
-        """`statistics`, `freedoms`, `rows`; `widths` (b, 3), how many columns of z, x and y are kept; `excess`, that of
-        x times that of y; `traces`, Pillai's trace, or NaN where χ² alone gives p.
+        """`statistics`, `freedoms`, `rows`; `widths` (b, 3), how many columns of z, x and y are kept; `excess`, the
+        excess of x times that of y; `traces`, Pillai's trace, or NaN where χ² alone gives p.
         """
         from anypag._kernels.gaussian import block_statistics
 

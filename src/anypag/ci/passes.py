@@ -93,8 +93,8 @@ class Passes(Protocol):
         """
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
-        """For each edge the node of its pools of radius 1 given which p is largest. Edges with more than `max_sets`
-        nodes in these pools are not tested (-1 for no limit), and edges with an empty pool are not tested either.
+        """For each edge the node of its pools of radius 1 that gives the largest p, as a condition set of size 1. Not
+        tested are edges with more than `max_sets` nodes in these pools (-1: no limit), and edges with an empty pool.
         """
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:

@@ -154,7 +154,7 @@ class ByCounts:
 
 
 def without_absent_levels(codes: Codes) -> Codes:
-    """The codes with the levels of each column renumbered 0, 1, ..., without levels that do not occur."""
+    """The codes, in which the levels that occur in a column are renumbered 0, 1, ..."""
     for i, column in enumerate(codes):
         is_there = np.zeros(column.max() + 2, np.bool_)  # the last place is for -1
         is_there[column] = True
@@ -228,7 +228,7 @@ class BySums:
         return columns[is_there]
 
     def _related(self, moments: Moments, weights: Counts) -> list[Finding]:
-        """Copies among discrete variables, exact relations among continuous ones."""
+        """Findings about copies among discrete variables, and about exact relations among continuous ones."""
         if not self.codes:
             return relation_findings(replace(moments, names=self.names), self.singular)
         codes = np.stack([own[weights > 0] for own in self.codes.values()])

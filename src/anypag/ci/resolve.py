@@ -30,8 +30,8 @@ from anypag.errors import CITestError, DataError, Option, ParameterError, listed
 def resolve_test(data: Any, choices: Choices | None = None) -> CITest:
     """A test bound to data. `data` is any table (see `anypag.data.as_table`), or a test, which is used as it is.
 
-    The choice `test` says which: "auto" (Fisher's z if no column is discrete; the permutation test if all are, but
-    Pearson's χ² if rows have weights; else the test for mixed data), a name in `anypag.catalogue`, the class of a test,
+    The choice `test` says which: "auto" (Fisher's z if no column is discrete; if all are, the permutation test or, with
+    weights, Pearson's χ²; else the test for mixed data), a name in `anypag.catalogue`, the class of a test,
     a function f(x, y, z) -> p of column indices, or a test. The other choices about data say how the test is bound.
 
     >>> import numpy as np

@@ -134,7 +134,7 @@ class Score(ABC):
     def for_effects(self) -> Self | None:
         """The score with a lower price of an edge, to sample graphs for effects; None if the price cannot be lower.
 
-        The price is that of plain BIC for up to 15 variables. For more it is log(15) lower than with gamma = 1/2. So
+        For up to 15 variables the price is that of plain BIC. For more, it is log(15) lower than with gamma = 1/2. So
         chance adds about as many edges to a variable as it would with BIC among 15 variables (`docs/effects.md`).
         """
         gamma = getattr(self, "gamma", 0.0)

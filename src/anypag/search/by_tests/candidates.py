@@ -120,7 +120,7 @@ def possible_d_sep_pools(state: State, problem: Problem, look: Look = do_nothing
 def _node_pools(
     first: Counts, nodes: Indices, not_anterior: Flags, on_paths: State | None, look: Look, x: Indices, y: Indices
 ) -> Pools:
-    """Pools made of the lists of x and of y. If `on_paths` is given, only of nodes on a path from x to y in it."""
+    """Pools made of the lists of x and of y; with `on_paths`, only of nodes on a path from x to y in that state."""
     start = block = of_edges = np.empty(0, np.int64)
     if on_paths is not None:
         start, block = on_paths.skeleton.start, on_paths.blocks.of_edge
@@ -135,7 +135,7 @@ def _node_pools(
 
 
 def places_of(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:
-    """The position of each edge x–y in the edge lists, which are sorted, so that all edges can be searched at once."""
+    """The position of each edge x–y in the edge lists. These are sorted, so one binary search serves all edges."""
     n = np.int64(len(skeleton.start) - 1)
     return np.searchsorted(skeleton.node * n + skeleton.neighbour, x * n + y)
 

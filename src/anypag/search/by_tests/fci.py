@@ -43,8 +43,8 @@ PoolsOf = Callable[[State, Problem, Look], PoolsOfEdges]
 
 
 def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) -> tuple[State, int]:
-    """The state without the edges x–y for which some r-subset of a pool separates x and y; and the number of edges left
-    that have r-subsets. Separating sets are minimal, because all smaller sets from the same pools were tried before.
+    """The state without the edges x–y for which some r-subset of a pool separates x and y; and how many of the other
+    edges have pools with r-subsets. Separating sets are minimal: all smaller sets from these pools were tried before.
     """
     pools_of_edges = pools_of(state, inquiry.problem, inquiry.look) if r else no_pools
     removal = without_separated(state, inquiry, r, partial(_test_edges, pools_of_edges, inquiry, r))
@@ -60,7 +60,7 @@ def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indic
 def pools_of_adjacency_graph(state: State, problem: Problem, look: Look = do_nothing) -> PoolsOfEdges:
     """Possible-D-Sep in the graph after the adjacency phase, as FCI defines it, even if edges were removed since."""
     assert state.adjacency_marks is not None
-    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # also the edges removed since
+    adjacency = replace(state, marks=state.adjacency_marks, earlier_edges=None)  # its edges include those removed since
     return possible_d_sep_pools(adjacency, problem, look)
 
 

@@ -38,7 +38,7 @@ from anypag.search.state import PairTests, State, StepInfo, first_state, of_clas
 from anypag.stored import Array, Whole, stored
 
 TESTS_A_STEP = 1000
-"""A round over all links is cut into steps of about this many tests, as a killed run resumes after its last step."""
+"""A round over all links is cut into steps of about this many tests. A killed run resumes after its last step."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

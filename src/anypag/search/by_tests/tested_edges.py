@@ -118,7 +118,7 @@ def work_in_chunks(test_some: TestSome, x: Indices, y: Indices, inquiry: Inquiry
         inquiry.advance(len(tested.is_open))
         return tested
 
-    most = max(MOST_EDGES, inquiry.batch // (QUESTIONS_PER_EDGE if inquiry.r else 1))  # at r = 0: one per edge
+    most = max(MOST_EDGES, inquiry.batch // (QUESTIONS_PER_EDGE if inquiry.r else 1))  # r = 0: one question each
     with inquiry.counting_edges(len(x)):
         if inquiry.threads == 1 or len(x) < FEWEST_EDGES:
             chunks = slices(len(x), most) if len(x) else [slice(0, 0)]
