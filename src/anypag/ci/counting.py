@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _MOST_BINARY = 5  # the largest condition set with which binary columns use the formula of 2 x 2 tables
 _WITH_GAPS = 4  # the factor by which a table may have more cells if gaps are counted in it
 MOST_CELLS = 2**26  # the most cells of a table of all combinations without gaps, for any number of rows
-_TIMES_A_SET = 16  # a table shared by several queries has at most this many times the cells of the largest single table
+_TIMES_A_SET = 16  # a table shared by several queries has at most this many times the cells of their largest own table
 _ROWS_PER_CELL = 4  # or one cell for every four rows, if that is more; but it never has more cells than there are rows
 _PARTS_OF_A_ROW = 1000  # weights are rounded to whole thousandths of an effective row
 _LONG, _LONG_RUNS = 10_000, 4  # equal rows are counted together from 10,000 rows on, if a row occurs 4 times on average

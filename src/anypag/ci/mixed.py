@@ -162,7 +162,7 @@ class Blocks:
     values: Floats
     has_value: npt.NDArray[np.bool_]
     excess: Floats
-    """(p,) the excess of each variable (`anypag.ci.data_test`); 0 if there are gaps: then each question computes it."""
+    """(p,) the excess of each variable (`anypag.ci.data_test`); 0 with gaps, because then each question computes it."""
 
     @classmethod
     def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:

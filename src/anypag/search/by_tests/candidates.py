@@ -135,7 +135,7 @@ def _node_pools(
 
 
 def places_of(skeleton: Skeleton, x: Indices, y: Indices) -> npt.NDArray[np.intp]:
-    """The position of each edge x–y in the edge lists. These are sorted, so one binary search serves all edges."""
+    """The position of each edge x–y in the edge lists. These are sorted, so one `searchsorted` finds all edges."""
     n = np.int64(len(skeleton.start) - 1)
     return np.searchsorted(skeleton.node * n + skeleton.neighbour, x * n + y)
 

@@ -44,7 +44,7 @@ PoolsOf = Callable[[State, Problem, Look], PoolsOfEdges]
 
 def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) -> tuple[State, int]:
     """The state without the edges x–y for which some r-subset of a pool separates x and y; and how many of the other
-    edges have pools with r-subsets. Separating sets are minimal: all smaller sets from these pools were tried before.
+    edges have pools with r-subsets. Separating sets are minimal, because all smaller sets from these pools were tried.
     """
     pools_of_edges = pools_of(state, inquiry.problem, inquiry.look) if r else no_pools
     removal = without_separated(state, inquiry, r, partial(_test_edges, pools_of_edges, inquiry, r))

@@ -62,7 +62,7 @@ def iteration(
     """The state and `StepInfo` after an iteration's tests: settles untried edges if the test is exact, then orients."""
     problem, r = inquiry.problem, inquiry.r
     tested = removal.state.settling(*removal.untried) if problem.test.exact else removal.state
-    is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # else marks stay too
+    is_changed = r == problem.choices.r0 or tested.n_edges < state.n_edges  # with the same edges, marks stay the same
     after = check_and_orient(tested, inquiry, orient) if is_changed else tested  # line 17
     is_done = not removal.n_tried or r >= problem.last_r  # lines 8 and 12
     after = after.but(done=is_done, earlier_edges=after.skeleton)
