@@ -174,7 +174,8 @@ def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States
     nothing = np.array([[1.0]] + 15 * [[0.0]])
     n = max(len(posterior.names), 2)
     nowhere = np.repeat(nothing, n * (n - 1) // 2, axis=1)
-    usual = calibrated(nowhere, nowhere, np.zeros((n, n), np.uint8), from_counts=posterior.from_counts)[:, :1]
+    how = (nowhere, nowhere, np.zeros((n, n), np.uint8))
+    usual = calibrated(*how, from_counts=posterior.from_counts, n_samples=posterior.n_samples)[:, :1]
     found, shares = posterior.state_probabilities, posterior.state_shares
     differ = np.flatnonzero((found != usual).any(axis=0) | (shares != nothing).any(axis=0)).tolist()
     ends = _pairs_of(posterior.names)
