@@ -114,8 +114,9 @@ class Effect:
     def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
         """The ends of the interval of the estimate; a tuple of such pairs if the estimate is a tuple.
 
-        With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included. None without data. Also None if
-        one graph answers "zero" or "unidentified", because nothing was estimated.
+        With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included; the first printed line has those of
+        `if_causal`. None without data. Also None if one graph answers "zero" or "unidentified", because nothing was
+        estimated.
         """
         if self.sampled is not None:
             return self.sampled.interval
