@@ -67,7 +67,8 @@ class Effect:
             this is about the most frequent class that allows an effect and has an adjustment set.
         assumed: the statements of `assume`, which this answer assumes in addition to the knowledge of the search.
         unassumed: the answer without the statements in `assumed`.
-        warnings: sentences to read before the numbers: the table does not fit what the probabilities assume.
+        warnings: sentences to read before the numbers: the table does not fit what the probabilities assume, or the
+            audit found a curve on the way from cause to outcome.
     """
 
     cause: tuple[str, ...]
