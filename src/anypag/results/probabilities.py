@@ -26,7 +26,10 @@ MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs fro
 LEAST_PAIRS = 2  # a misfit needs this many pairs that differ (or all pairs), because one may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
 DOES_NOT_FIT = "This table does not fit what the probabilities assume"
-LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
+LESS_THAN_HALF = 0.5
+"""Curved functions of the causes explain a misfit if they leave less than this share of it. Where the audit noticed a
+curve, it is enough if they do not leave more pairs that differ.
+"""
 Remedy = Literal["normal scores", "curves", "interactions", "levels", "pooling"]
 REMEDIES: Mapping[Remedy, str] = {
     "normal scores": Sentence(f"Columns seem to be distorted: choose {Option('transform', 'normal-scores')}."),
@@ -248,10 +251,14 @@ class Misfit:
         """Does the table fit? It is not checked without rows, with ordinal columns, or with very few rows."""
         return "no" if self.lines() else "yes" if self.share is not None else "not checked"
 
-    def lines(self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities") -> tuple[Sentence, ...]:
-        """The warning, or nothing. `how_to_pool`: how to pool data sets; "" if they were pooled."""
+    def lines(
+        self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities", first: str = ""
+    ) -> tuple[Sentence, ...]:
+        """The warning, or nothing. `how_to_pool`: how to pool data sets; "" if they were pooled. `first`: advice that
+        comes before other advice.
+        """
         per_number, share = self.rows_per_number, self.share
-        why, remedies = list[str](), list[str]()
+        why, remedies = list[str](), [first]
         if per_number is not None and per_number < LEAST_ROWS_PER_NUMBER:
             why.append(f"there are {per_number:.2f} rows for each parameter of the best graph")
             remedies.append(REMEDIES["levels"])
@@ -299,9 +306,9 @@ def misfit_of(state: BayesState, problem: Problem) -> Misfit:
     if has_functions or not told.lines():
         return replace(told, remedy="interactions") if has_functions else told
     bent = _misfit(predictive.off_in_columns(rows, is_discrete, parents, is_design, functions=True), names, is_design)
-    is_mended = (bent.share or 0.0) < LESS_THAN_HALF * (told.share or 0.0)
-    noticed = {finding.problem for finding in problem.audit.findings}
-    curved: Remedy = "curves" if "curve" in noticed or is_mended else "pooling"
+    noticed, share, left = {one.problem for one in problem.audit.findings}, told.share or 0.0, bent.share or 0.0
+    is_mended = left <= share if "curve" in noticed else left < LESS_THAN_HALF * share
+    curved: Remedy = "curves" if is_mended else "pooling"
     return replace(told, remedy="normal scores" if "distorted" in noticed else curved)
 
 

@@ -20,6 +20,7 @@ from anypag.plot import svg
 from anypag.report.content import content
 from anypag.results.files import save_result
 from anypag.results.probabilities import Misfit
+from anypag.search.by_scores import predictive
 from anypag.search.by_scores.predictive import (
     _information,
     _random_rows_like,
@@ -243,10 +244,39 @@ def test_a_misfit_of_a_scale_asks_whether_its_levels_are_in_order() -> None:
     result = ap.learn(table, method="bayes", effort=0.1)
     with mock.patch.object(ap.Result, "misfit", Misfit(None, 0.5, (("x", "y"), ("y", "z")))):
         assert result.misfit_told[0].endswith(
-            " Say the kinds of 'x', 'y', 'z': ordinal if levels have an order, continuous if they are amounts."
+            " Say the kinds of 'x', 'y', 'z': ordinal if levels have an order, continuous if they are amounts; leave "
+            "them if they are names."
         )
         told = ap.learn(chain(0.0), method="bayes", effort=0.1).misfit_told
         assert told and "ordinal" not in told[0]
+
+
+def test_a_misfit_asks_first_whether_whole_numbers_are_codes() -> None:
+    rng = np.random.default_rng(0)
+    region, x = rng.integers(1, 15, 2000), rng.normal(size=2000)
+    rates = rng.normal(size=15)[region]
+    y, rate = x + rates + rng.normal(size=2000), rates + 0.3 * rng.normal(size=2000)
+    table = {"region": region, "rate": rate, "x": x, "y": y}
+    result = ap.learn(table, method="bayes", effort=0.1)
+    kind = ("region", "continuous", "whole numbers, but 14 different ones")
+    assert result.audit is not None and kind in result.audit.kinds
+    (line,) = result.misfit_told
+    told = "probabilities. If the numbers of 'region' are codes, declare them discrete ({}) or leave them out. "
+    assert told.format("'kinds'") in line and told.format("--kinds") in misfit_told(result)[0]
+    for other in ({name: table[name] for name in ("rate", "x", "y")}, table):
+        kinds = {"region": "discrete"} if other is table else None
+        assert "codes" not in "".join(ap.learn(other, method="bayes", effort=0.1, kinds=kinds).misfit_told)
+
+
+def test_curves_are_not_advised_where_they_leave_more_pairs_that_differ() -> None:
+    result = ap.learn(chain(1.0), method="bayes", effort=0.1)
+    assert result.audit is not None and "curve" in {finding.problem for finding in result.audit.findings}
+    assert result.misfit is not None and result.misfit.remedy == "curves"
+    lines, curves = np.array([[0, 9, 0], [9, 0, 9], [0, 9, 0.0]]), np.full((3, 3), 9.0)
+    by_curves = mock.Mock(side_effect=lambda *_, functions=False: curves if functions else lines)
+    with mock.patch.object(predictive, "off_in_columns", by_curves):
+        found = ap.learn(chain(1.0), method="bayes", effort=0.1).misfit
+        assert found is not None and (found.share, found.remedy) == (2 / 3, "pooling")
 
 
 def test_too_few_rows_for_the_levels_are_said() -> None:
