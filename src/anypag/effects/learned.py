@@ -65,13 +65,11 @@ class Adjusting:
             return Beside()
 
     def beside_draws(self, sampled: SampledEffect, table: Table, within: NodeSet) -> Beside:
-        """The additions to draws, by adjusting for the set of the largest class that allows an effect and has a set. As
-        for groups of classes, graphs with a lower penalty per edge do not count, but where no other has such a class.
+        """The additions to draws, by adjusting for the set of the largest class that allows an effect and has a set.
+        Graphs with a lower penalty per edge count only if no other graph has such a class.
         """
-        question, of = sampled.question, sampled.question.classes.of
-        every, counts = (
-            np.bincount(some, minlength=len(question.verdicts)) for some in (of, of[question.classes.counts])
-        )
+        question, of, n = sampled.question, sampled.question.classes.of, len(sampled.question.verdicts)
+        every, counts = (np.bincount(some, minlength=n) for some in (of, of[question.classes.counts]))
         for k in np.lexsort((-every, -counts)).tolist():
             causal, z = _set_of_class(sampled, k, within)
             if z is not None:

@@ -31,8 +31,6 @@ from anypag.search.state import State
 COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive"))
 """Words for a log-probability difference below each limit; Kass and Raftery (1995) have 2, 6 and 10 for its double."""
 
-IF_RIGHT = " if the score is right, but the table does not fit what it assumes"
-
 
 def outcomes_of(state: State, problem: Problem, *, final: bool, fits: bool) -> tuple[Outcome, ...]:
     """The outcomes, one for each statement in the user's order. `fits`: does the table fit what scores assume?"""
@@ -105,7 +103,7 @@ class _Judge:
             return ""
         gain = float(rival.gain[0])
         how_much = next(words for most, words in COSTS if gain < most)
-        doubt = "" if self.fits else IF_RIGHT
+        doubt = "" if self.fits else " if the score is right, but the table does not fit what it assumes"
         return f"the data prefer graphs without it by {gain:.1f} log units ({how_much} evidence{doubt})"
 
     def _closed(self, facts: Facts) -> Closed:

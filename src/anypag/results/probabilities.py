@@ -26,10 +26,7 @@ MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs fro
 LEAST_PAIRS = 2  # a misfit needs this many pairs that differ (or all pairs), because one may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
 DOES_NOT_FIT = "This table does not fit what the probabilities assume"
-LESS_THAN_HALF = 0.5
-"""Curved functions of the causes explain a misfit if they leave less than this share of it. Where the audit noticed a
-curve, it is enough if they do not leave more pairs that differ.
-"""
+LESS_THAN_HALF = 0.5  # curves explain a misfit if they leave less than this share (if one was noticed: not more of it)
 Remedy = Literal["normal scores", "curves", "interactions", "levels", "pooling"]
 REMEDIES: Mapping[Remedy, str] = {
     "normal scores": Sentence(f"Columns seem to be distorted: choose {Option('transform', 'normal-scores')}."),
@@ -254,9 +251,7 @@ class Misfit:
     def lines(
         self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities", first: str = ""
     ) -> tuple[Sentence, ...]:
-        """The warning, or nothing. `how_to_pool`: how to pool data sets; "" if they were pooled. `first`: advice that
-        comes before other advice.
-        """
+        """The warning, or nothing. `how_to_pool`: how to pool data sets; "" if they were. `first`: more advice."""
         per_number, share = self.rows_per_number, self.share
         why, remedies = list[str](), [first]
         if per_number is not None and per_number < LEAST_ROWS_PER_NUMBER:

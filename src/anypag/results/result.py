@@ -240,7 +240,7 @@ class Result:
         """The warning of `misfit_told`, with `how_to_pool` in place of "ap.pooled"."""
         is_pooled = self.choices.knowledge is not None and bool(self.choices.knowledge.contexts)
         doubted = "the graph" if self.probabilities is None else "the probabilities"
-        kinds = [kind for kind in (self.audit.kinds if self.audit else ()) if kind.name in self.pag.names]
+        kinds = [kind for kind in self.audit.kinds if kind.name not in self.audit.left_out] if self.audit else []
         codes = [k.name for k in kinds if k.kind == "continuous" and k.reason.endswith(("different ones", "per value"))]
         are_codes = f"If the numbers of {listed(codes, 3)} are codes"
         first = Sentence(f"{are_codes}, declare them discrete ({Option('kinds')}) or leave them out.") if codes else ""

@@ -26,7 +26,7 @@ ROWS_PER_LEVEL = 5  # the fewest rows for each level, or each combination of lev
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # a list of costly columns ends at this length, or at this share of complete rows
 MOST_GAPS = 8  # the most columns whose gaps a message counts
 MOST_CELLS = 10_000  # a table with more rows is not checked for being a table of counts
-VARIES = 0.3  # counts of cells mostly have a larger standard deviation, as a share of their mean
+VARIES = 0.3  # the standard deviation of counts is mostly a larger share of their mean; of measurements a smaller one
 _COUNTS = re.compile(r"(n|f|freq.*|count.*|cnt|cases|number|times|observed|total|size|anzahl)$", re.IGNORECASE)
 WEAK = 0.2  # a note is given if correlations larger than this may be missed
 MOST_CONDITIONS = 20  # the most levels of a column that names conditions
@@ -175,9 +175,7 @@ def repeated_row_findings(table: Table) -> list[Finding]:
 
 
 def count_findings(table: Table) -> list[Finding]:
-    """A warning if each combination of the other columns occurs once, and a column has whole numbers that are called or
-    vary like counts. Measurements of a complete design mostly vary less (`VARIES`).
-    """
+    """A warning if each combination of other columns occurs once, and whole numbers are called or vary like counts."""
     p = len(table.names)
     if p < 3 or not 2 ** (p - 1) <= table.n <= MOST_CELLS or table.has_gaps:
         return []
@@ -191,8 +189,8 @@ def count_findings(table: Table) -> list[Finding]:
     if not is_like_counts or len(np.unique(table.values[:, others], axis=0)) < table.n:
         return []
     every = f"Every combination of {listed([table.names[i] for i in others])} occurs once"
-    like = "as in a table of counts or a complete design"
-    message = f"{every}, and {name!r} has whole numbers, {like}. The tests count each row as one case."
+    like = f"and {name!r} has whole numbers, as in a table of counts or a complete design"
+    message = f"{every}, {like}. The tests count each row as one case."
     counted = f"ap.counted(table, {name!r}), or --counts {shlex.quote(name)} on the command line"
     remedy = f"If {name!r} says how many cases a row stands for, name it: {counted}. If it was measured, leave it."
     return [warning("counts", (name,), message, remedy)]

@@ -144,9 +144,7 @@ class FileTable(ThroughRows):
         return self._passes[names]
 
     def _parts(self, frame: polars.LazyFrame, names: tuple[str, ...], p: int) -> Iterator[Floats]:
-        """The rows in chunks, p columns of numbers first; if `_first_rows` holds the whole file, it is not read again.
-        A value of a text column is a finite number, whatever its text.
-        """
+        """The rows in chunks, p columns of numbers first. The file is not read again if `_first_rows` has all of it."""
         n = int(frame.select(polars.len()).collect().item())
         if n <= self._most_rows:
             values, size = self._first_rows.take(names).values, rows_in_chunk(p)
@@ -265,9 +263,7 @@ def _wider(ends: Floats, part: Floats) -> Floats:
 
 
 def _parts(frame: polars.LazyFrame, names: Sequence[str], p: int, path: Path, n: int) -> Iterator[Floats]:
-    """The rows of a file with n lines, in chunks: p columns of numbers, then 0 or a gap for text. Blank lines are
-    skipped.
-    """
+    """The rows of n lines, in chunks: p columns of numbers, then 0 or a gap for text. Blank lines are skipped."""
     rows_at_once = rows_in_chunk(p)
     columns = [polars.col(name).cast(polars.Float64) for name in names[:p]]
     columns += [polars.when(polars.col(name).is_not_null()).then(0.0).alias(name) for name in names[p:]]

@@ -58,8 +58,8 @@ def calibrated(
     """(16, p) the probability of each state of each pair i < j, row by row of the upper triangle; columns sum to 1.
 
     `cold` and `every` (16, p): shares of the graphs sampled at temperature 1 and at all temperatures. `answer`: the
-    marks of the answer. `from_counts`: the score was computed from counts, not from correlations. `n_samples`: how many
-    graphs `cold` is about.
+    marks of the answer. `from_counts`: the score was computed from counts, not from correlations. `n_samples`: the
+    number of graphs at temperature 1.
     """
     i, j = np.triu_indices(len(answer), 1)
     adjacent = (answer != 0).astype(np.int64)
