@@ -26,11 +26,12 @@ MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs fro
 LEAST_PAIRS = 2  # a misfit needs this many pairs that differ (or all pairs), because one may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
 DOES_NOT_FIT = "This table does not fit what the probabilities assume"
-LESS_THAN_HALF = 0.5  # curves explain a misfit if they leave less than this share (if one was noticed: not more of it)
-Remedy = Literal["normal scores", "curves", "interactions", "levels", "pooling"]
+LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
+Remedy = Literal["normal scores", "curves", "some curves", "interactions", "levels", "pooling"]
 REMEDIES: Mapping[Remedy, str] = {
     "normal scores": Sentence(f"Columns seem to be distorted: choose {Option('transform', 'normal-scores')}."),
     "curves": 'Effects seem to be curved: choose the test "additive".',
+    "some curves": 'Some effects seem to be curved: try the test "additive", and keep it only if fewer pairs differ.',
     "interactions": 'Interactions between causes are not in the model: method "icd" with the test "kci" sees them.',
     "levels": "Merge levels, or leave out columns with many levels.",
 }
@@ -301,9 +302,9 @@ def misfit_of(state: BayesState, problem: Problem) -> Misfit:
     if has_functions or not told.lines():
         return replace(told, remedy="interactions") if has_functions else told
     bent = _misfit(predictive.off_in_columns(rows, is_discrete, parents, is_design, functions=True), names, is_design)
-    noticed, share, left = {one.problem for one in problem.audit.findings}, told.share or 0.0, bent.share or 0.0
-    is_mended = left <= share if "curve" in noticed else left < LESS_THAN_HALF * share
-    curved: Remedy = "curves" if is_mended else "pooling"
+    is_mended = (bent.share or 0.0) < LESS_THAN_HALF * (told.share or 0.0)
+    noticed = {finding.problem for finding in problem.audit.findings}
+    curved: Remedy = "curves" if is_mended else "some curves" if "curve" in noticed else "pooling"
     return replace(told, remedy="normal scores" if "distorted" in noticed else curved)
 
 
