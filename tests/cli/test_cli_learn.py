@@ -17,6 +17,8 @@ from anypag.cli.commands import INTERNAL
 from anypag.graphs.formats.registry import read_graph
 from anypag.graphs.pag import PAG
 from anypag.results.files import read_result
+from anypag.results.result import Result
+from anypag.simulate import random_system
 
 CHAIN = PAG.from_string("a o-> c; b o-> c; c --> d", names=["a", "b", "c", "d"])
 
@@ -301,6 +303,26 @@ def test_variables_without_an_edge_are_named_in_one_line(tmp_path: Path) -> None
     path = tmp_path / "table.csv"
     pl.DataFrame(columns).write_csv(path)
     assert "\nWithout an edge: alone, away.\n" in anypag("learn", "--method", "icd", path).out
+
+
+def test_of_many_edges_a_hundred_are_printed_if_a_file_has_all(tmp_path: Path) -> None:
+    rows = random_system(120, 3.0, seed=0).linear_gaussian(2000, seed=0)
+    path, kept = tmp_path / "table.csv", tmp_path / "all.csv"
+    pl.DataFrame(dict(rows)).write_csv(path)
+    found = ("learn", "--method", "icd", path)
+    printed, every = anypag(*found, "--out", kept).out, anypag(*found).out
+    assert len(read_edges(printed)) == 100 < len(read_edges(every)) and "more; " not in every
+    more = re.findall(rf"\.\.\. and ([\d,]+) more; {re.escape(str(kept))} has them all", printed)
+    assert sum(map(int, more)) == len(read_edges(every)) - 100
+    whole = json.loads(anypag(*found, "--out", tmp_path / "all.json", "--json").out)["result"]
+    assert whole == json.loads((tmp_path / "all.json").read_text())
+    learned = read_result(tmp_path / "all.json")
+    assert isinstance(learned, Result) and len(learned.pag.edges()) == len(read_edges(every))
+
+
+def read_edges(printed: str) -> list[str]:
+    """The printed lines that are edges."""
+    return re.findall(r"^ *(X\d+ [<o-]-[>o-] X\d+)", printed, re.MULTILINE)
 
 
 @pytest.fixture

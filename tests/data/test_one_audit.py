@@ -63,6 +63,26 @@ def test_a_streamed_file_is_audited_as_the_same_rows_in_memory(test: str, missin
     assert streamed == audit_of(as_table(tmp_path / "series.csv"), test=test, missing=missing)
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("most_rows", [10**7, 100])
+def test_gaps_of_text_columns_are_counted_in_a_streamed_file(
+    ending: str, most_rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pd.DataFrame(series()).assign(word=lambda rows: np.where(rows["other"] > 0, "up", "down"))
+    frame.loc[5:20, "other"], frame.loc[15:40, "word"] = np.nan, None
+    monkeypatch.setattr("anypag.data.sources.file.MOST_LOOKED_AT", most_rows)
+    path = tmp_path / f"series.{ending}"
+    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    streamed, table = FileTable.of(path), as_table(path)
+    assert streamed.summary().missing.tolist() == [0, 16, 0, 26]
+    for one, other in ((streamed, table), (streamed.complete(), table.complete())):
+        for here, there in zip(one.summary()[:4], other.summary()[:4], strict=True):
+            np.testing.assert_array_equal(here, there)
+        assert one.n == other.n
+    if most_rows > 1000:
+        assert audit_of(streamed, test="mixed", missing="drop") == audit_of(table, test="mixed", missing="drop")
+
+
 def test_normal_scores_are_audited_as_the_values_they_were() -> None:
     table = series()
     assert "code" in problems(audit_of(table, transform="normal-scores"))

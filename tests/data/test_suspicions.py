@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -392,6 +393,26 @@ def test_a_table_of_counts_is_not_taken_for_persons() -> None:
     assert "ap.counted(table, 'Freq')" in str(finding.remedy) and "--counts Freq" in str(finding.remedy)
     others = (table[1:], table.assign(Freq=table["Freq"] + 0.5), table.drop(columns="Dept"), ap.counted(table, "Freq"))
     assert all("counts" not in {finding.problem for finding in audit(other).findings} for other in others)
+
+
+OATS = (  # yields of MASS::oats: six blocks, three varieties, four amounts of nitrogen
+    "111 130 157 174 117 114 161 141 105 140 118 156 61 91 97 100 70 108 126 149 96 124 121 144 68 64 112 86 60 102 89 "
+    "96 89 129 132 124 74 89 81 122 64 103 132 133 70 89 104 117 62 90 100 116 80 82 94 126 63 70 109 99 53 74 118 113 "
+    "89 82 86 104 97 99 119 121"
+)
+ADMITTED = "512 313 89 19 353 207 17 8 120 205 202 391 138 279 131 244 53 138 94 299 22 351 24 317"  # UCBAdmissions
+
+
+def test_measurements_of_a_complete_design_are_not_taken_for_counts() -> None:
+    plots = [*product(range(6), ["Victory", "Golden rain", "Marvellous"], [0.0, 0.2, 0.4, 0.6])]
+    design = pd.DataFrame(plots, columns=["block", "variety", "nitrogen"]).assign(Y=[int(y) for y in OATS.split()])
+    assert "counts" not in {finding.problem for finding in audit(design).findings}
+    assert found("counts", design.rename(columns={"Y": "count"})).columns == ("count",)
+    cells = [*product(range(6), ["man", "woman"], ["admitted", "rejected"])]
+    berkeley = pd.DataFrame(cells, columns=["department", "sex", "became"]).assign(y=[int(y) for y in ADMITTED.split()])
+    finding = found("counts", berkeley)
+    assert "as in a table of counts or a complete design" in finding.message
+    assert str(finding.remedy).endswith("If it was measured, leave it.")
 
 
 def test_what_few_rows_cannot_show_is_noted() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import anypag as ap
+from anypag.cli.main import main
+from anypag.report.effects import effects_shown
 
 PAG = ap.PAG.from_string("age o-> smoking; stress o-> smoking; smoking --> tar; tar --> cancer; age --> cancer")
 
@@ -268,3 +271,43 @@ def test_a_path_along_which_hidden_causes_may_join_a_cause_to_what_follows_is_na
     assert found.status == "unidentified"
     why = "X may be a cause of M, and hidden causes along this path may also join the two."
     assert found.reason == f"X <-> W <-> M: {why}"
+
+
+def curved() -> dict[str, np.ndarray]:
+    """m follows x by a curve, and y follows m; v follows z and w by lines."""
+    rng = np.random.default_rng(0)
+    x, z, w = rng.normal(size=(3, 800))
+    m = x**2 + 0.5 * rng.normal(size=800)
+    return {"x": x, "m": m, "y": m + rng.normal(size=800), "z": z, "w": w, "v": z + w + rng.normal(size=800)}
+
+
+CURVE = "The mean of 'm' seems to follow 'x' by a curve"
+
+
+@pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
+@pytest.mark.parametrize("method", ["icd", "bayes"])
+def test_a_curve_on_the_way_is_said_before_the_numbers(
+    method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Straight lines see no edge between x and m; "no effect" hangs on that."""
+    table = curved()
+    effort = {"effort": 0.1} if method == "bayes" else {}
+    result = ap.learn(table, method=method, selection_bias=False, **effort)  # type: ignore[arg-type]
+    assert result.pag.edge("x", "m") is None
+    for asked in (("x", "m"), ("x", "y"), ("m", "x")):
+        found = result.effect(*asked, data=table)
+        (told,) = [line for line in found.warnings if line.startswith(CURVE)]
+        assert told.endswith('So an effect may be missed here; the test "additive" sees curves.')
+        assert str(found).index(told) < str(found).index(found._headline) and told in found._repr_markdown_()
+        assert told in found.to_dict()["warnings"]
+    assert not any("curve:" in line for line in result.effect("z", "v", data=table).warnings)
+    assert not any("curve:" in line for line in result.effect("z", "y", data=table).warnings)
+    shown = effects_shown(result, table)
+    x, m, z, v = (result.pag.names.index(name) for name in "xmzv")
+    by_graph = {(i, j): f"{heading}: {told}" for i, j, heading, told, _ in shown["pairs"]}
+    assert by_graph[x, m].startswith(f"no effect: {CURVE}") and "curve" not in by_graph[z, v]
+    sampled = {(i, j): " ".join(told) for i, j, _, told, _ in shown["sampled"]}
+    assert method == "icd" or (CURVE in sampled[x, m] and "curve" not in sampled[z, v])
+    result.save(tmp_path / "x.json")
+    main(["effect", str(tmp_path / "x.json"), "x", "m"])
+    assert CURVE in capsys.readouterr().out

@@ -17,9 +17,11 @@ import anypag as ap
 from anypag.data.table import as_table
 from anypag.effects.answer import Effect
 from anypag.effects.estimate.draws import DrawnColumn, LinearColumns, total_effects_of
+from anypag.effects.estimate.fitting import Sampling
 from anypag.effects.estimate.tables import LevelTable
 from anypag.effects.identify.sampled_classes import classes_of
 from anypag.effects.identify.verdict import holds_if_selected, verdict
+from anypag.effects.learned import Adjusting
 from anypag.effects.sampled_effect import _limits, _missing_told, headline, sampled_effect
 from anypag.effects.sampled_question import DrawnEffect, Question, Span
 from anypag.graphs.base import Marks, MixedGraph
@@ -152,6 +154,20 @@ def test_no_effect_is_not_said_where_it_hangs_on_the_price_of_an_edge() -> None:
         assert told.startswith(
             "The effect: none;" if status == "zero" else "The effect: 100% of the sampled graphs say"
         )
+
+
+def test_the_most_frequent_class_is_that_of_the_graphs_whose_groups_are_listed() -> None:
+    """Most of the counted graphs adjust for a and b; with those of a lower penalty per edge, most for a and c."""
+    names = ("a", "b", "c", "x", "y")
+    plain, more = "a --> x; b --> x; x --> y", "a --> x; c --> x; x --> y"
+    marks = np.stack([ap.DAG.from_string(text, names=names).marks for text in (plain, more)])
+    states = states_of(marks[[0] * 55 + [1] * 145])
+    classes = classes_of(Diagrams(names, states, (), 100), None, selection=False)
+    found = sampled_effect(Question(classes, 8, 16, 0, 31))
+    assert [group[::2] for group in found.by_class] == [(0.55, ("a", "b")), (0.45, ("a", "c"))]
+    rows = np.random.default_rng(0).normal(size=(200, 5)) + study(200)["age"][:, None]
+    beside = Adjusting(Sampling(resamples=0)).beside_draws(found, as_table(rows, names), 31)
+    assert beside.robustness is not None and beside.robustness.adjusting_for == ("a", "b")
 
 
 def test_the_order_of_columns_changes_no_draw(answer: Effect) -> None:

@@ -46,6 +46,20 @@ def test_what_the_data_speak_against_holds_and_is_said(method: str, text: str) -
         assert "log units (decisive evidence)" in str(result.knowledge[0])
 
 
+@pytest.mark.filterwarnings("ignore::anypag.AnypagWarning")
+def test_evidence_of_a_score_that_does_not_fit_the_table_is_doubted() -> None:
+    """y and z follow x by curves, as the tiers say; the score of straight lines prefers other graphs."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2000)
+    y = x + x**2 + 0.5 * rng.normal(size=2000)
+    table = {"x": x, "y": y, "z": y + y**2 + rng.normal(size=2000), "u": rng.normal(size=2000)}
+    result = learn(table, method="bayes", effort=0.1, selection_bias=False, knowledge=Knowledge.from_text("z ~> u"))
+    assert result.misfit is not None and result.misfit.fits == "no"
+    (outcome,) = result.knowledge
+    assert "the data prefer graphs without it by" in outcome.why
+    assert outcome.why.endswith("evidence if the score is right, but the table does not fit what it assumes)")
+
+
 @pytest.mark.parametrize("text", ["storm *-* arson", "fire !*-* smoke"])
 def test_edges_that_are_said_to_be_there_or_not(text: str) -> None:
     for method in METHODS:

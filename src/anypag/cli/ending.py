@@ -51,7 +51,7 @@ class Ending:
 
     def told(self) -> ExitCode:
         """The exit code. Prints the result, the files written and the errors."""
-        tell_result(self.terminal, self.result)
+        tell_result(self.terminal, self.result, next((path for path in self.written if not is_drawn(path)), None))
         self.terminal.lines(f"Wrote {path}" for path in self.written)
         self.terminal.lines(self.left_out, "bold yellow")
         for sentence in self.failures:

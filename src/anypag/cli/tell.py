@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from anypag.cli.options import spelled
@@ -18,7 +19,7 @@ from anypag.markup import counted, shown_share
 from anypag.results.result import Result
 from anypag.results.stability import resample_lines
 
-MOST_SHOWN = 300  # the most edges shown on a terminal; a pipe gets them all
+MOST_SHOWN = 100  # the most edges printed; a pipe gets all of them if no file has them
 MOST_HEADINGS = 6
 """Edges are grouped by meaning and certainty. If that gives more groups than this, edges are grouped by certainty alone
 (if graphs were sampled), or by their marks alone."""
@@ -148,10 +149,11 @@ def _told(result: Result, edge: Edge) -> str:
     return str(edge) if result.probabilities is None else f"{edge}   {certainty(result.probabilities, edge)}"
 
 
-def tell_result(terminal: Terminal, result: Result) -> None:
+def tell_result(terminal: Terminal, result: Result, kept: Path | None = None) -> None:
+    """Print a result. `kept`: a file with all its edges."""
     terminal.line()
     terminal.lines(misfit_told(result), "bold red")
-    tell_edges(terminal, result)
+    tell_edges(terminal, result, kept)
     tell_stability(terminal, result)
     terminal.line()
     for outcome in result.knowledge:
@@ -163,18 +165,18 @@ def tell_result(terminal: Terminal, result: Result) -> None:
     tell_contradictions(terminal, result)
 
 
-def tell_edges(terminal: Terminal, result: Result) -> None:
+def tell_edges(terminal: Terminal, result: Result, kept: Path | None) -> None:
     terminal.lines(filter(None, [assumed_of(result)]))
     if not result.pag.edges():
         alone = "every two variables are independent, some of them only given others."
         given = any(why.given for why in result.sepsets.values())
         terminal.line(f"No edges: {alone if given else 'all pairs are independent.'}")
-    left = MOST_SHOWN if terminal.is_interactive else sys.maxsize
+    left = MOST_SHOWN if kept or terminal.is_interactive else sys.maxsize
     for heading, lines in headings(result):
         terminal.line(heading, "cyan")
         terminal.items(lines[:left])
         if len(lines) > left:
-            terminal.line(f"  ... and {len(lines) - left} more; --out edges.csv has them all.")
+            terminal.line(f"  ... and {len(lines) - left:,} more; {kept or '--out edges.csv'} has them all.")
         left = max(0, left - len(lines))
     if design := by_design(result):
         terminal.line(f"{', '.join(design)}: {BY_DESIGN}", "cyan")

@@ -67,7 +67,8 @@ class Effect:
             this is about the most frequent class that allows an effect and has an adjustment set.
         assumed: the statements of `assume`, which this answer assumes in addition to the knowledge of the search.
         unassumed: the answer without the statements in `assumed`.
-        warnings: sentences to read before the numbers: the table does not fit what the probabilities assume.
+        warnings: sentences to read before the numbers: the table does not fit what the probabilities assume, or the
+            audit found a curve on the way from cause to outcome.
     """
 
     cause: tuple[str, ...]
@@ -114,8 +115,9 @@ class Effect:
     def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
         """The ends of the interval of the estimate; a tuple of such pairs if the estimate is a tuple.
 
-        With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included. None without data. Also None if
-        one graph answers "zero" or "unidentified", because nothing was estimated.
+        With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included; the first printed line has those of
+        `if_causal`. None without data. Also None if one graph answers "zero" or "unidentified", because nothing was
+        estimated.
         """
         if self.sampled is not None:
             return self.sampled.interval

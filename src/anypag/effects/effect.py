@@ -128,6 +128,7 @@ measure a further cause of stress that is related to smoking only through stress
     else:
         answer = effect_of_graph(graph, asked)
     warnings = graph.misfit_told if isinstance(graph, Result) else ()
+    warnings += question.curves_told(graph, answer.cause, answer.outcome)
     answer = replace(answer, notes=(*answer.notes, *same), warnings=warnings)
     return answer if data is None else answer.estimated(data, **how)
 

@@ -65,10 +65,12 @@ class Adjusting:
             return Beside()
 
     def beside_draws(self, sampled: SampledEffect, table: Table, within: NodeSet) -> Beside:
-        """The additions to draws, by adjusting for the set of the largest class that allows an effect and has a set."""
-        question = sampled.question
-        counts = np.bincount(question.classes.of, minlength=len(question.verdicts))
-        for k in np.argsort(-counts, kind="stable").tolist():
+        """The additions to draws, by adjusting for the set of the largest class that allows an effect and has a set.
+        Graphs with a lower penalty per edge count only if no other graph has such a class.
+        """
+        question, of, n = sampled.question, sampled.question.classes.of, len(sampled.question.verdicts)
+        every, counts = (np.bincount(some, minlength=n) for some in (of, of[question.classes.counts]))
+        for k in np.lexsort((-every, -counts)).tolist():
             causal, z = _set_of_class(sampled, k, within)
             if z is not None:
                 found = self.beside(causal, between(causal, question.x, question.y, question.given), z, table)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, NoReturn, TypeGuard
 
+import numpy as np
+
 from anypag.catalogue import AtTheEnd
 from anypag.effects.identify.causal_graph import WHAT_HELPS, CausalGraph, causal_graph_of, causal_graph_under
 from anypag.effects.identify.verdict import MOST_EDGES, Status
 from anypag.errors import ContradictionError, GraphError, Option, ParameterError
-from anypag.graphs.base import MixedGraph, Node, possible_steps
+from anypag.graphs.base import MixedGraph, Node, possible_steps, transitive
 from anypag.graphs.marks import A_MARK, Edge, Mark
 from anypag.graphs.node_sets import NodeSet, node_set, rows_as_sets, spread
 from anypag.graphs.pag import DAG, PAG
@@ -35,6 +37,7 @@ WHAT_HELPS_BESIDE_KNOWLEDGE = (
 )
 ALONE = "ask about the graph alone (`result.pag`, or on the command line a file with nothing but edges, such as .txt)"
 WITHOUT_KNOWLEDGE = "Marks that rest on knowledge were left out: this is what the data alone say."
+SEES_CURVES = 'So an effect may be missed here; the test "additive" sees curves.'
 WHY = "The criteria for effects are proven for graphs of the data alone, so knowledge cannot settle this question."
 
 
@@ -104,6 +107,28 @@ def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection
         with_contexts = causal_graph_under(source.pag, alone, source.choices.knowledge)
         return with_contexts or causal_graph_of(alone, WHAT_HELPS_BESIDE_KNOWLEDGE)
     return causal_graph_of(graph)
+
+
+def curves_told(source: MixedGraph | Result, causes: Iterable[Node], outcomes: Iterable[Node]) -> tuple[str, ...]:
+    """A warning for each finding of a curve in the audit on a way by which the causes may act on the outcomes: along
+    edges that may lead there, and along curves, as tests of straight lines may miss an edge there.
+    """
+    audit = source.audit if isinstance(source, Result) else None
+    found = [one for one in (audit.findings if audit else ()) if one.problem == "curve"]
+    if not found:
+        return ()
+    graph = graph_of(source)
+    x, y = (graph.indices(some, "variables") for some in (causes, outcomes))
+    steps = possible_steps(graph.marks)
+    for one in found:
+        ends = [graph.index(name) for name in one.columns if name in graph.names]
+        if len(one.columns) == len(ends) == 2:  # a finding of many pairs does not say which
+            steps[ends, ends[::-1]] = True
+    steps[y], steps[:, x] = False, False  # a way ends where it reaches an outcome, and does not return to a cause
+    leads = transitive(steps)
+    between = np.flatnonzero(leads[x].any(axis=0) & leads[:, y].any(axis=1)).tolist()
+    there = {graph.names[k] for k in (*x, *between, *y)}
+    return tuple(f"{one.brief} {SEES_CURVES}" for one in found if len(there.intersection(one.columns)) > 1)
 
 
 def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:

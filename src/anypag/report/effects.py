@@ -10,7 +10,7 @@ from typing import Any
 from anypag.effects.all_pairs import effects_of
 from anypag.effects.answer import HEADINGS
 from anypag.effects.effect import IN_THE_SAMPLE, effect_of_graph
-from anypag.effects.question import EffectAsked, checked_graph, is_selection_possible
+from anypag.effects.question import EffectAsked, checked_graph, curves_told, is_selection_possible
 from anypag.effects.sampled_effect import headline, told
 from anypag.errors import ContradictionError, DataError, GraphError
 from anypag.graphs.base import transitive
@@ -73,7 +73,7 @@ def _sampled(result: Result, data: Any) -> Iterator[list[Any]]:
         answers = list(effects_of(result, pairs))
     for (a, b), found in zip(pairs, answers, strict=True):
         heading = headline(found, f"The effect of {quote(a)} on {quote(b)}")
-        yield [pag.index(a), pag.index(b), heading, told(found), effect_svg(found)]
+        yield [pag.index(a), pag.index(b), heading, [*curves_told(result, [a], [b]), *told(found)], effect_svg(found)]
 
 
 def _why_none(result: Result) -> str | None:
@@ -87,13 +87,14 @@ def _why_none(result: Result) -> str | None:
 
 
 def _row(result: Result, i: int, j: int) -> list[Any] | None:
-    """The row of a pair; None if there is no effect, because such pairs are too many to list."""
+    """The row of a pair; None if there is no effect and no curve, because such pairs are too many to list."""
     try:
         found = effect_of_graph(result, EffectAsked(i, j))
     except ContradictionError as error:  # the rules disagreed about an edge that this effect depends on
         return [i, j, "contradicted", str(error), None]
     except GraphError as error:
         return [i, j, "not answered", str(error), None]
-    if found.status == "zero":
+    curves = curves_told(result, [i], [j])
+    if found.status == "zero" and not curves:
         return None
-    return [i, j, HEADINGS[found.status], " ".join([found.reason, *found.notes[:1]]), found.formula]
+    return [i, j, HEADINGS[found.status], " ".join([*curves, found.reason, *found.notes[:1]]), found.formula]

@@ -176,7 +176,8 @@ class Searched:
 
         method = algorithm(self.problem.choices.method)
         final = self.state.done and self.last is not None and is_final(method, self.last[1])
-        return outcomes_of(self.state, self.problem, final=final)
+        fits = self.misfit is None or self.misfit.fits != "no"
+        return outcomes_of(self.state, self.problem, final=final, fits=fits)
 
     @cached_property
     def strengths(self) -> dict[Pair, str]:

@@ -32,12 +32,12 @@ COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive
 """Words for a log-probability difference below each limit; Kass and Raftery (1995) have 2, 6 and 10 for its double."""
 
 
-def outcomes_of(state: State, problem: Problem, *, final: bool) -> tuple[Outcome, ...]:
-    """The outcomes, one for each statement in the user's order."""
+def outcomes_of(state: State, problem: Problem, *, final: bool, fits: bool) -> tuple[Outcome, ...]:
+    """The outcomes, one for each statement in the user's order. `fits`: does the table fit what scores assume?"""
     knowledge = problem.choices.knowledge
     if knowledge is None or problem.facts is None:
         return ()
-    judge = _Judge(with_edges(state, problem), problem, problem.facts, knowledge.statements, final)
+    judge = _Judge(with_edges(state, problem), problem, problem.facts, knowledge.statements, final, fits)
     return tuple(map(judge.outcome, knowledge.statements))
 
 
@@ -50,6 +50,7 @@ class _Judge:
     facts: Facts
     statements: tuple[Statement, ...]
     final: bool
+    fits: bool
 
     @cached_property
     def _base(self) -> Base:
@@ -102,7 +103,8 @@ class _Judge:
             return ""
         gain = float(rival.gain[0])
         how_much = next(words for most, words in COSTS if gain < most)
-        return f"the data prefer graphs without it by {gain:.1f} log units ({how_much} evidence)"
+        doubt = "" if self.fits else " if the score is right, but the table does not fit what it assumes"
+        return f"the data prefer graphs without it by {gain:.1f} log units ({how_much} evidence{doubt})"
 
     def _closed(self, facts: Facts) -> Closed:
         """The marks that follow from facts. With n statements, the exact closure gets 1/n of its usual trials."""

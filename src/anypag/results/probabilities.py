@@ -27,10 +27,11 @@ LEAST_PAIRS = 2  # a misfit needs this many pairs that differ (or all pairs), be
 MOST_PAIRS = 3  # how many of the worst pairs are named
 DOES_NOT_FIT = "This table does not fit what the probabilities assume"
 LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
-Remedy = Literal["normal scores", "curves", "interactions", "levels", "pooling"]
+Remedy = Literal["normal scores", "curves", "some curves", "interactions", "levels", "pooling"]
 REMEDIES: Mapping[Remedy, str] = {
     "normal scores": Sentence(f"Columns seem to be distorted: choose {Option('transform', 'normal-scores')}."),
     "curves": 'Effects seem to be curved: choose the test "additive".',
+    "some curves": 'Some effects seem to be curved: try the test "additive", and keep it only if fewer pairs differ.',
     "interactions": 'Interactions between causes are not in the model: method "icd" with the test "kci" sees them.',
     "levels": "Merge levels, or leave out columns with many levels.",
 }
@@ -174,7 +175,8 @@ def _states_of_pairs(posterior: Posterior) -> tuple[dict[tuple[str, str], States
     nothing = np.array([[1.0]] + 15 * [[0.0]])
     n = max(len(posterior.names), 2)
     nowhere = np.repeat(nothing, n * (n - 1) // 2, axis=1)
-    usual = calibrated(nowhere, nowhere, np.zeros((n, n), np.uint8), from_counts=posterior.from_counts)[:, :1]
+    how = (nowhere, nowhere, np.zeros((n, n), np.uint8))
+    usual = calibrated(*how, from_counts=posterior.from_counts, n_samples=posterior.n_samples)[:, :1]
     found, shares = posterior.state_probabilities, posterior.state_shares
     differ = np.flatnonzero((found != usual).any(axis=0) | (shares != nothing).any(axis=0)).tolist()
     ends = _pairs_of(posterior.names)
@@ -247,10 +249,12 @@ class Misfit:
         """Does the table fit? It is not checked without rows, with ordinal columns, or with very few rows."""
         return "no" if self.lines() else "yes" if self.share is not None else "not checked"
 
-    def lines(self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities") -> tuple[Sentence, ...]:
-        """The warning, or nothing. `how_to_pool`: how to pool data sets; "" if they were pooled."""
+    def lines(
+        self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities", first: str = ""
+    ) -> tuple[Sentence, ...]:
+        """The warning, or nothing. `how_to_pool`: how to pool data sets; "" if they were. `first`: more advice."""
         per_number, share = self.rows_per_number, self.share
-        why, remedies = list[str](), list[str]()
+        why, remedies = list[str](), [first]
         if per_number is not None and per_number < LEAST_ROWS_PER_NUMBER:
             why.append(f"there are {per_number:.2f} rows for each parameter of the best graph")
             remedies.append(REMEDIES["levels"])
@@ -300,7 +304,7 @@ def misfit_of(state: BayesState, problem: Problem) -> Misfit:
     bent = _misfit(predictive.off_in_columns(rows, is_discrete, parents, is_design, functions=True), names, is_design)
     is_mended = (bent.share or 0.0) < LESS_THAN_HALF * (told.share or 0.0)
     noticed = {finding.problem for finding in problem.audit.findings}
-    curved: Remedy = "curves" if "curve" in noticed or is_mended else "pooling"
+    curved: Remedy = "curves" if is_mended else "some curves" if "curve" in noticed else "pooling"
     return replace(told, remedy="normal scores" if "distorted" in noticed else curved)
 
 

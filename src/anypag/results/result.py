@@ -15,7 +15,7 @@ from anypag.choices import Choices
 from anypag.data.files.scan import Reading
 from anypag.data.findings import LEFT_OUT, Audit
 from anypag.data.sources.data_sets import DataSets
-from anypag.errors import GraphError, ParameterError, Sentence, listed
+from anypag.errors import GraphError, Option, ParameterError, Sentence, listed
 from anypag.graphs.contradictions import Contradiction
 from anypag.graphs.marks import MarkReason, Separation
 from anypag.graphs.pag import PAG
@@ -240,10 +240,14 @@ class Result:
         """The warning of `misfit_told`, with `how_to_pool` in place of "ap.pooled"."""
         is_pooled = self.choices.knowledge is not None and bool(self.choices.knowledge.contexts)
         doubted = "the graph" if self.probabilities is None else "the probabilities"
-        told = self.misfit.lines("" if is_pooled else how_to_pool, doubted) if self.misfit else ()
-        names = [k.name for k in (self.audit.kinds if told and self.audit else ()) if "order not used" in k.reason]
-        ask = f"Say the kinds of {listed(names, 3)}: ordinal if levels have an order, continuous if they are amounts."
-        return tuple(Sentence(line, f" {ask}" if names else "") for line in told)
+        kinds = [kind for kind in self.audit.kinds if kind.name not in self.audit.left_out] if self.audit else []
+        codes = [k.name for k in kinds if k.kind == "continuous" and k.reason.endswith(("different ones", "per value"))]
+        are_codes = f"If the numbers of {listed(codes, 3)} are codes"
+        first = Sentence(f"{are_codes}, declare them discrete ({Option('kinds')}) or leave them out.") if codes else ""
+        told = self.misfit.lines("" if is_pooled else how_to_pool, doubted, first) if self.misfit else ()
+        names = [kind.name for kind in kinds if "order not used" in kind.reason]
+        ask = f"Say the kinds of {listed(names, 3)}: ordinal if levels have an order, continuous if they are amounts"
+        return tuple(Sentence(line, f" {ask}; leave them if they are names." if names else "") for line in told)
 
     @property
     def misfit_in_short(self) -> str | None:

@@ -12,12 +12,15 @@ import naive_posterior
 from anypag.errors import GraphError
 from anypag.graphs.pag import MAG
 from anypag.knowledge.facts import Facts
+from anypag.search.by_scores.bayes import BayesState
 from anypag.search.by_scores.calibrated import (
+    FINEST,
     LEAST,
     LEAST_NEAR,
     MOST,
     RARE,
     USUAL,
+    WEIGHTS,
     WORTH,
     believed,
     calibrated,
@@ -72,6 +75,33 @@ def test_with_many_variables_hardly_any_pair_without_an_edge_counts_as_one() -> 
     nothing[0] = 1
     found = calibrated(nothing, nothing, np.zeros((200, 200), np.uint8), from_counts=True)
     assert 1 - found[0] == pytest.approx(np.full(pairs, LEAST / 4))
+
+
+def test_an_edge_by_few_graphs_is_nearer_to_even_odds() -> None:
+    one, cold, every, _ = WEIGHTS
+    shares = np.zeros((16, 3))
+    shares[0], shares[NUMBERS["o-o"]] = [1.0, 0.0, 0.5], [0.0, 1.0, 0.5]
+
+    def edges(n_samples: int, n: int = 3) -> np.ndarray:
+        answer, wide = np.zeros((n, n), np.uint8), np.tile(shares[:, :1], (1, n * (n - 1) // 2))
+        wide[:, :3] = shares
+        return 1 - calibrated(wide, wide, answer, n_samples=n_samples)[0, :3]
+
+    def by_hand(odds: float) -> float:
+        return float(1 / (1 + np.exp(-one - (cold + every) * np.log(odds))))
+
+    assert edges(20).tolist() == pytest.approx([by_hand(0.5 / 20.5), by_hand(20.5 / 0.5), by_hand(1)])
+    assert edges(20, 60)[0] == pytest.approx(by_hand(0.5 * (20 + 180 / 4) / 200 / 20.5))
+    assert edges(FINEST).tolist() == edges(10 * FINEST).tolist()
+    assert edges(FINEST, 60)[0] == edges(FINEST)[0] == pytest.approx(by_hand(0.5 / 200.5))
+
+
+def test_a_search_that_stops_early_expects_no_fewer_errors() -> None:
+    table, said = ap.simulate.random_system(15, 2.0, seed=1).linear_gaussian(500, seed=1), list[float]()
+    for state, _ in ap.iterate(table, method="bayes"):
+        errors = state.posterior.expected_errors if isinstance(state, BayesState) else None
+        said += [] if errors is None else [errors]
+    assert len(said) == 10 and said[0] > said[-1] and min(said) > 0.85 * said[-1]  # 0.77 without allowing for few
 
 
 def test_usual_marks_are_as_frequent_from_both_ends() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,8 @@ ROWS_PER_LEVEL = 5  # the fewest rows for each level, or each combination of lev
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # a list of costly columns ends at this length, or at this share of complete rows
 MOST_GAPS = 8  # the most columns whose gaps a message counts
 MOST_CELLS = 10_000  # a table with more rows is not checked for being a table of counts
+VARIES = 0.3  # the standard deviation of counts is mostly a larger share of their mean; of measurements a smaller one
+_COUNTS = re.compile(r"(n|f|freq.*|count.*|cnt|cases|number|times|observed|total|size|anzahl)$", re.IGNORECASE)
 WEAK = 0.2  # a note is given if correlations larger than this may be missed
 MOST_CONDITIONS = 20  # the most levels of a column that names conditions
 MOSTLY, SURELY = 0.75, 1e-4
@@ -172,7 +175,7 @@ def repeated_row_findings(table: Table) -> list[Finding]:
 
 
 def count_findings(table: Table) -> list[Finding]:
-    """A warning if a column has whole numbers and each combination of the others occurs once, as in a count table."""
+    """A warning if each combination of other columns occurs once, and whole numbers are called or vary like counts."""
     p = len(table.names)
     if p < 3 or not 2 ** (p - 1) <= table.n <= MOST_CELLS or table.has_gaps:
         return []
@@ -182,14 +185,15 @@ def count_findings(table: Table) -> list[Finding]:
     is_count = table.labels[many] is None and column.min() >= 0 and bool((column % 1 == 0).all())
     if not is_count or min(sizes) < 2 or max(sizes) > MOST_CONDITIONS or math.prod(sizes.tolist()) != table.n:
         return []
-    if len(np.unique(table.values[:, others], axis=0)) < table.n:
+    is_like_counts = _COUNTS.match(name) or column.std() >= VARIES * column.mean()
+    if not is_like_counts or len(np.unique(table.values[:, others], axis=0)) < table.n:
         return []
     every = f"Every combination of {listed([table.names[i] for i in others])} occurs once"
-    message = f"{every}, and {name!r} has whole numbers, as in a table of counts. The tests count each row as one case."
+    like = f"and {name!r} has whole numbers, as in a table of counts or a complete design"
+    message = f"{every}, {like}. The tests count each row as one case."
     counted = f"ap.counted(table, {name!r}), or --counts {shlex.quote(name)} on the command line"
-    return [
-        warning("counts", (name,), message, f"If that column says how many cases a row stands for, name it: {counted}.")
-    ]
+    remedy = f"If {name!r} says how many cases a row stands for, name it: {counted}. If it was measured, leave it."
+    return [warning("counts", (name,), message, remedy)]
 
 
 def condition_findings(table: Table) -> list[Finding]:

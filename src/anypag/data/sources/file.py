@@ -118,7 +118,7 @@ class FileTable(ThroughRows):
         return replace(self, is_complete=True)
 
     def summary(self) -> Summary:
-        """Gaps, infinite values and extremes. For text columns these are 0, 0 and NaN."""
+        """Gaps, infinite values and extremes. For text columns the last two are 0 and NaN."""
         whole = self._summary
         return whole._replace(n=whole.n_complete, missing=np.zeros_like(whole.missing)) if self.is_complete else whole
 
@@ -128,26 +128,28 @@ class FileTable(ThroughRows):
         place = [self.names.index(name) for name in found.names]
         missing, infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
         low, high = np.full(p, np.nan), np.full(p, np.nan)
-        missing[place], infinite[place] = found.missing, found.infinite
-        low[place], high[place] = found.complete_ends if self.is_complete else found.ends
+        missing[place], numbers = found.missing, place[: found.p]
+        infinite[numbers] = found.infinite
+        low[numbers], high[numbers] = found.complete_ends if self.is_complete else found.ends
         return Summary(found.rows, found.n, missing, infinite, low, high)
 
     @property
     def _pass(self) -> _Totals:
-        """The result of one pass over the columns of numbers."""
+        """The result of one pass over the columns of numbers, and over the gaps of the columns of text."""
         numbers = tuple(name for name, labels in zip(self.names, self.labels, strict=True) if labels is None)
-        if numbers not in self._passes:
-            made = made_from_file(self.path, lambda frame: _Totals.over(self._parts(frame, numbers), numbers))
-            self._passes[numbers] = made
-        return self._passes[numbers]
+        names, p = (*numbers, *(name for name in self.names if name not in numbers)), len(numbers)
+        if names not in self._passes:
+            made = made_from_file(self.path, lambda frame: _Totals.over(self._parts(frame, names, p), names, p))
+            self._passes[names] = made
+        return self._passes[names]
 
-    def _parts(self, frame: polars.LazyFrame, numbers: tuple[str, ...]) -> Iterator[Floats]:
-        """The rows of columns of numbers, in chunks; if `_first_rows` holds the whole file, it is not read again."""
+    def _parts(self, frame: polars.LazyFrame, names: tuple[str, ...], p: int) -> Iterator[Floats]:
+        """The rows in chunks, p columns of numbers first. The file is not read again if `_first_rows` has all of it."""
         n = int(frame.select(polars.len()).collect().item())
         if n <= self._most_rows:
-            values, size = self._first_rows.take(numbers).values, rows_in_chunk(len(numbers))
+            values, size = self._first_rows.take(names).values, rows_in_chunk(p)
             return (values[start : start + size] for start in range(0, len(values), size))
-        return _parts(frame, numbers, self.path, n)
+        return _parts(frame, names, p, self.path, n)
 
     def levels(self, i: int) -> Levels:
         among = self.names if self.is_complete else ()  # rows with gaps in these columns do not count
@@ -208,21 +210,22 @@ class FileTable(ThroughRows):
 
 
 class _Totals:
-    """The results of a pass so far: counts and extremes over all rows; extremes and sums over rows of finite values."""
+    """The results of a pass so far: counts and extremes over all rows; extremes and sums over rows of finite values.
+    The first p of `names` are columns of numbers; of others only gaps are counted.
+    """
 
-    def __init__(self, names: Sequence[str]) -> None:
-        p = len(names)
-        self.names = tuple(names)
+    def __init__(self, names: tuple[str, ...], p: int) -> None:
+        self.names, self.p = names, p
         self.rows = 0
-        self.missing, self.infinite = np.zeros(p, np.int64), np.zeros(p, np.int64)
+        self.missing, self.infinite = np.zeros(len(names), np.int64), np.zeros(p, np.int64)
         self.ends = self.complete_ends = np.full((2, p), np.nan)  # the smallest and the largest values
-        self._sums = Sums(names)
+        self._sums = Sums(names[:p])
         self._waiting = np.empty((0, p))  # rows of finite values that do not fill a chunk yet
 
     @classmethod
-    def over(cls, parts: Iterator[Floats], names: tuple[str, ...]) -> Self:
+    def over(cls, parts: Iterator[Floats], names: tuple[str, ...], p: int) -> Self:
         """The result of a pass over all rows of a file, for some columns."""
-        made = cls(names)
+        made = cls(names, p)
         for part in parts:
             made._add(part)
         if len(made._waiting):
@@ -234,8 +237,9 @@ class _Totals:
     def _add(self, part: Floats) -> None:
         self.rows += len(part)
         self.missing += np.isnan(part).sum(axis=0)
+        is_whole, part = np.isfinite(part).all(axis=1), part[:, : self.p]
         self.infinite += np.isinf(part).sum(axis=0)
-        complete = part[np.isfinite(part).all(axis=1)]
+        complete = part[is_whole]
         self.complete_ends = _wider(self.complete_ends, complete)
         self.ends = _wider(self.ends, part if len(complete) < len(part) else self.complete_ends)
         self._waiting = np.concatenate([self._waiting, complete]) if len(self._waiting) else complete
@@ -258,10 +262,12 @@ def _wider(ends: Floats, part: Floats) -> Floats:
     return np.stack([np.fmin(ends[0], np.fmin.reduce(part)), np.fmax(ends[1], np.fmax.reduce(part))])
 
 
-def _parts(frame: polars.LazyFrame, names: Sequence[str], path: Path, n: int) -> Iterator[Floats]:
-    """The rows of a file with n lines, in chunks; blank lines are skipped."""
-    rows_at_once = rows_in_chunk(len(names))
-    numbers = frame.select(*(polars.col(name).cast(polars.Float64) for name in names), is_row(path).alias(_IS_ROW))
+def _parts(frame: polars.LazyFrame, names: Sequence[str], p: int, path: Path, n: int) -> Iterator[Floats]:
+    """The rows of n lines, in chunks: p columns of numbers, then 0 or a gap for text. Blank lines are skipped."""
+    rows_at_once = rows_in_chunk(p)
+    columns = [polars.col(name).cast(polars.Float64) for name in names[:p]]
+    columns += [polars.when(polars.col(name).is_not_null()).then(0.0).alias(name) for name in names[p:]]
+    numbers = frame.select(*columns, is_row(path).alias(_IS_ROW))
     for start in range(0, n, rows_at_once):
         part = numbers.slice(start, rows_at_once).collect().filter(polars.col(_IS_ROW)).drop(_IS_ROW)
         yield np.asfortranarray(part.fill_null(np.nan).to_numpy())

@@ -28,7 +28,8 @@ WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 """Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
 and at all temperatures, plus the last number if its nodes share a neighbour in the answer.
 """
-FINEST = 200  # shares stay half a graph away from 0 and 1, as if this many graphs had been sampled
+FINEST = 200  # shares stay half a graph away from 0 and 1, as if at most this many graphs had been sampled
+NEARBY = 15  # n > NEARBY variables: what fewer graphs add to that at 0 is multiplied by NEARBY / n (as for `MANY`)
 NO_EDGE = NUMBERS[""]
 
 KEPT = 0.842  # counts: marks of an edge have probabilities KEPT · (shares at temperature 1) + (1 - KEPT) · `USUAL`
@@ -46,19 +47,27 @@ RARE = 0.004  # added to the share of every kind of edge that is allowed, so tha
 
 
 def calibrated(
-    cold: Floats, every: Floats, answer: Marks, facts: Facts | None = None, *, from_counts: bool = False
+    cold: Floats,
+    every: Floats,
+    answer: Marks,
+    facts: Facts | None = None,
+    *,
+    from_counts: bool = False,
+    n_samples: int = FINEST,
 ) -> Floats:
     """(16, p) the probability of each state of each pair i < j, row by row of the upper triangle; columns sum to 1.
 
     `cold` and `every` (16, p): shares of the graphs sampled at temperature 1 and at all temperatures. `answer`: the
-    marks of the answer. `from_counts`: the score was computed from counts, not from correlations.
+    marks of the answer. `from_counts`: the score was computed from counts, not from correlations. `n_samples`: the
+    number of graphs at temperature 1.
     """
     i, j = np.triu_indices(len(answer), 1)
     adjacent = (answer != 0).astype(np.int64)
     near = (adjacent @ adjacent)[i, j] > 0
     joined, joined_at_all = 1 - cold[NO_EDGE], 1 - every[NO_EDGE]
     least = np.where(near, LEAST_NEAR, LEAST * min(1.0, MANY / len(answer)))
-    edge = least + (MOST - least) * joined if from_counts else _of_correlations(joined, joined_at_all, near)
+    odds, odds_at_all = (_log_odds(share, n_samples, len(answer)) for share in (joined, joined_at_all))
+    edge = least + (MOST - least) * joined if from_counts else _of_correlations(odds, odds_at_all, near)
     if facts is not None:
         settled = (facts.joined | facts.not_joined | (facts.design[:, None] & facts.design))[i, j]
         edge = np.where(settled, joined, edge)
@@ -78,14 +87,16 @@ def believed(cold: Floats, every: Floats, n: int) -> Floats:
     return mark_probabilities(found, n)
 
 
-def _of_correlations(joined: Floats, joined_at_all: Floats, near: Flags) -> Floats:
+def _of_correlations(odds: Floats, odds_at_all: Floats, near: Flags) -> Floats:
     one, cold, every, of_near = WEIGHTS
-    log_odds = one + cold * _log_odds(joined) + every * _log_odds(joined_at_all) + of_near * near
+    log_odds = one + cold * odds + every * odds_at_all + of_near * near
     return np.asarray(1 / (1 + np.exp(-log_odds)), np.float64)
 
 
-def _log_odds(share: Floats) -> Floats:
-    return np.asarray(np.log((FINEST * share + 0.5) / (FINEST * (1 - share) + 0.5)), np.float64)
+def _log_odds(share: Floats, n_samples: int, n: int) -> Floats:
+    of = min(n_samples, FINEST)
+    half = 0.5 * (of + (FINEST - of) * min(1.0, NEARBY / n)) / FINEST
+    return np.asarray(np.log((of * share + half) / (of * (1 - share) + 0.5)), np.float64)
 
 
 def worth_of(n: int) -> dict[str, float]:

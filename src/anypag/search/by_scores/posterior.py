@@ -193,7 +193,8 @@ class Posterior:
     def state_probabilities(self) -> Floats:
         """(16, p) the reported probability of each state of each pair; graphs must have been sampled."""
         every = state_shares(states_of(self.pags), self.sample.counts)
-        return calibrated(self.state_shares, every, self.marks, self.facts, from_counts=self.from_counts)
+        how = (self.state_shares, every, self.marks, self.facts)
+        return calibrated(*how, from_counts=self.from_counts, n_samples=self.n_samples)
 
     @cached_property
     def reported(self) -> Floats | None:

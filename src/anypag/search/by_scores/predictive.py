@@ -2,10 +2,11 @@
 
 The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. Hidden columns that the
 search found are part of the DAG, with levels drawn for each row; only measured columns are compared. For every pair of
-them, statistics of their joint distribution are compared. For two discrete columns these are 2 n times their mutual
-information and the correlation of level numbers, for others the correlations of columns, squares and third powers. If
-more than 5 % of the pairs differ (`results.probabilities.MOST_OFF`), the model does not fit the table, and its
-probabilities mean nothing. Hidden causes that leave no trace in pairs are not seen, so a model may pass and be wrong.
+them, statistics of their joint distribution are compared. For two discrete columns these are the square root of 2 n
+times their mutual information, which is nearly normal, and the correlation of level numbers, for others the
+correlations of columns, squares and third powers. If more than 5 % of the pairs differ
+(`results.probabilities.MOST_OFF`), the model does not fit the table, and its probabilities mean nothing. Hidden causes
+that leave no trace in pairs are not seen, so a model may pass and be wrong.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
     tables = [_drawn_levels(levels, parents, rng) for rng in _generators(levels.T)]
     middle = np.mean([_information(table) for table in tables], axis=0)
     freedom = np.outer(levels.max(axis=1) * 1.0, levels.max(axis=1))
-    variance = np.maximum(2 * np.minimum(freedom, middle), 1) + 4 * np.maximum(middle - freedom, 0)  # noncentral χ²
+    variance = 1 - np.minimum(freedom / np.maximum(middle, 1e-9), 1) / 2  # of the square root of a noncentral χ²
     seen, *others = (x.T @ x / len(x) for x in (_standard(table.T.astype(float)) for table in (levels, *tables)))
-    off = np.abs(_information(levels) - middle) / np.sqrt(variance * (1 + 1 / TABLES))
+    off = np.abs(np.sqrt(_information(levels)) - np.sqrt(middle)) / np.sqrt(variance * (1 + 1 / TABLES))
     slope = np.abs(seen - np.mean(others, axis=0)) * np.sqrt(levels.shape[1] / (1 + 1 / TABLES))
     return np.asarray(np.maximum(off, slope))  # if levels are ordered, a correlation detects smaller differences
 
@@ -88,7 +89,7 @@ def _information(levels: LevelRows) -> Floats:
         wide = levels[i].astype(np.int64) * (int(levels.max()) + 1)
         for j in range(i):
             found[i, j] = found[j, i] = 2 * (_sum_of_logs(wide + levels[j]) - own[i] - own[j] + n * np.log(n))
-    return found
+    return np.maximum(found, 0.0)  # the rounding of 0 may be less
 
 
 def _sum_of_logs(codes: LevelRows) -> float:
