@@ -56,8 +56,8 @@ def _some_rows(table: Table, numbers: list[int]) -> tuple[Floats, Flags]:
     """At most `ROWS_FOR_CURVES` rows of some columns, without a copy if these are all columns; which have no gap."""
     values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)]
     values = values if len(numbers) == len(table.names) else values[:, numbers]
-    is_whole: Flags = np.ones(len(values), np.bool_) if table.is_finite else ~np.isnan(values).any(axis=1)
-    return values, is_whole
+    has_gap = np.zeros(len(values), np.bool_) if table.is_finite else np.isnan(values).any(axis=1)
+    return values, np.logical_not(has_gap)
 
 
 def distorted_findings(table: Table) -> list[Finding]:
