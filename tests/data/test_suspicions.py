@@ -20,6 +20,7 @@ from anypag.data import Finding, as_table
 from anypag.data.audit import audit as audit_of
 from anypag.data.audit.checklist import ALWAYS_CHECKED, CHECKS
 from anypag.data.audit.copies import level_copy_findings
+from anypag.data.audit.relations import _CLEARLY_LEFT, _is_regular
 from anypag.errors import DataError
 
 audit = partial(audit_of, missing="error", singular="error")
@@ -452,6 +453,14 @@ def test_linear_relations_that_few_rows_break(unit: float, wrong: float) -> None
     assert unit != 1.0 or "experience = age − education − 6." in finding.message or "age = education" in finding.message
     table["experience"][:40] += RNG.normal(size=40) * unit
     assert not [one for one in audit(table).findings if one.problem == "broken relation"]
+
+
+def test_small_eigenvalues_are_looked_at_again() -> None:
+    """A small eigenvalue is no relation if its vector is spread over many columns; a singular matrix is one."""
+    spread = np.eye(4) - (1 - 0.7 * _CLEARLY_LEFT) / 4
+    assert np.linalg.eigvalsh(spread)[0] < _CLEARLY_LEFT and _is_regular(spread)
+    assert _is_regular(np.stack([spread, np.eye(4)]))
+    assert not _is_regular(np.ones((4, 4))) and not _is_regular(np.stack([np.eye(4), np.ones((4, 4))]))
 
 
 def test_columns_that_are_mostly_one_value_are_not_called_related() -> None:

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 import naive
 from anypag import DAG, MAG, PAG, latent_projection, true_pag
 from anypag.errors import GraphError
+from anypag.graphs.projection import class_of
 from strategies import System, mags, seeded_mags, systems
 
 
@@ -40,6 +41,7 @@ def test_the_pag_of_every_mag_has_the_marks_its_whole_class_shares(n: int) -> No
         expected = PAG(naive.common_marks(members))
         for marks in members:
             assert MAG(marks).to_pag() == expected
+            assert np.array_equal(class_of(np.array(marks, np.uint8)), expected.marks)  # from what was met before
 
 
 @pytest.mark.parametrize("n", [3, 4])
@@ -56,6 +58,8 @@ def test_the_pag_of_a_random_mag_has_the_marks_its_whole_class_shares(mag: MAG) 
     assume(len(mag.edges()) <= 6)
     members = naive.equivalence_class(mag.marks.tolist())
     assert np.array_equal(mag.to_pag().marks, naive.common_marks(members))
+    for marks in members:
+        assert np.array_equal(class_of(np.array(marks, np.uint8)), naive.common_marks(members))
 
 
 @pytest.mark.slow

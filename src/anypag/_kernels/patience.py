@@ -153,14 +153,16 @@ class Kernel:
         self.waits, self.table, self.lists, self.spent = False, 0, 0, 0.0
         inner = INNER if function.__name__.startswith("_") else {}
         self.signature, self._options = signature, {"_nrt": True} | options | inner
+        self._takes_kernels = "FunctionType" in (signature or "")  # looking for them takes a microsecond a call
 
     def __call__(self, *arguments: Any) -> Any:
         if self.waits:
             if self._is_plain_better(arguments):
                 return self._timed(*arguments)
             self.waits = False
-        known = [one.compiled if isinstance(one, Kernel) else one for one in arguments]
-        return self.compiled(*known)  # read last: it may wait for another process
+        if self._takes_kernels:
+            arguments = tuple(one.compiled if isinstance(one, Kernel) else one for one in arguments)
+        return self.compiled(*arguments)  # read last: it may wait for another process
 
     def __getattr__(self, name: str) -> Any:
         """Makes `compiled` when it is first read. A cached property could deadlock: in Python 3.11 it holds a lock that

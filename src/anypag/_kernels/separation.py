@@ -136,8 +136,13 @@ def project(start, neighbour, near, far, is_latent, is_selection, observed, mark
         x = observed[i]
         around[:] = 0  # nodes that may be adjacent to x: reached by paths of latent nodes and colliders
         _walk_from(x, graph, not_latent, everyone, np.int64(1), around, queue, np.int64(-1))
+        for e in range(start[x], start[x + 1]):
+            around[2 * neighbour[e]] = 2  # an edge, which nothing blocks
         for j in range(i + 1, len(observed)):
             y = observed[j]
+            if around[2 * y] == 2:
+                marks[i, j] = marks[j, i] = ARROW
+                continue
             if around[2 * y] + around[2 * y + 1] == 0:
                 continue
             stamp += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -69,6 +70,31 @@ def pag_of_mag(mag: MAG) -> PAG:
 def marks_of_class(mag: Marks) -> Marks:
     """The marks of the PAG of a MAG, from the marks of the MAG (which are not checked again)."""
     return orient(as_circles(mag), CollidersOf(mag)).marks
+
+
+def class_of(mag: Marks) -> Marks:
+    """The result of `marks_of_class`, from a cache: sampled graphs often have a MAG or a class that was met before."""
+    return _class_of(mag.tobytes(), len(mag))
+
+
+@lru_cache(maxsize=1024)
+def _class_of(mag: bytes, n: int) -> Marks:
+    marks = np.frombuffer(mag, np.uint8).reshape(n, n)
+    arrow, apart = marks == Mark.ARROW, marks == Mark.NONE
+    np.fill_diagonal(apart, False)
+    in_collider = arrow & (apart.astype(np.float32) @ arrow > 0)
+    met = _classes_with((as_circles(marks) + in_collider).tobytes())
+    for pag in met:  # a MAG with all arrowheads and tails of the PAG answers R4 alike, so the rules would end there too
+        if ((pag == Mark.CIRCLE) | (pag == marks)).all():
+            return pag
+    met.append(marks_of_class(marks))
+    return met[-1]
+
+
+@lru_cache(maxsize=1024)
+def _classes_with(colliders: bytes) -> list[Marks]:
+    """The PAGs met so far of the MAGs with these edges and unshielded colliders; new ones are appended."""
+    return []
 
 
 class CollidersOf:

@@ -266,7 +266,7 @@ RULES: dict[int, Rule] = {
     for rule in (
         Rule(0, _colliders, False, _rule_0),
         Rule(1, _triple(Triple("*->", "o-*", "", "V --> B")), False, _rule_1),
-        Rule(2, _against_circle, False, _SAID["R2"]),
+        Rule(2, _against_circle, False, _SAID["R2"], needs_edges=(("-->", 1),)),
         Rule(3, _long_pattern("rule_3", int(Mark.CIRCLE)), False, _SAID["R3"]),
         Rule(4, _discriminating_paths, False, _rule_4, needs_edges=(("-->", 1),)),
         Rule(5, _long_pattern("rule_5"), True, _SAID["R5"], needs_edges=(("o-o", 4),)),

@@ -42,9 +42,7 @@ def curve_findings(table: Table) -> list[Finding]:
     """Warnings about continuous columns whose mean seems to follow another column by a curve."""
     numbers = table.of_kind("continuous")
     test = "Fisher's z" if len(numbers) == len(table.names) else "the test for mixed data"
-    values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)]
-    values = values if len(numbers) == len(table.names) else values[:, numbers]
-    is_whole = np.ones(len(values), np.bool_) if table.is_finite else ~np.isnan(values).any(axis=1)
+    values, is_whole = _some_rows(table, numbers)
     if is_whole.all() or len(numbers) > MOST_PAIRWISE:
         pairs = _curves(values if is_whole.all() else values[is_whole], len(numbers))
     else:
@@ -54,15 +52,24 @@ def curve_findings(table: Table) -> list[Finding]:
     return as_one([_curved(names[i], names[j], test) for i, j, _ in told], "pairs are curved")
 
 
+def _some_rows(table: Table, numbers: list[int]) -> tuple[Floats, Flags]:
+    """At most `ROWS_FOR_CURVES` rows of some columns, without a copy if these are all columns; which have no gap."""
+    values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)]
+    values = values if len(numbers) == len(table.names) else values[:, numbers]
+    has_gap = np.zeros(len(values), np.bool_) if table.is_finite else np.isnan(values).any(axis=1)
+    return values, np.logical_not(has_gap)
+
+
 def distorted_findings(table: Table) -> list[Finding]:
     """A warning if continuous columns look like increasing functions of Gaussian ones, such as exp: then the normal
     scores of their ranks are correlated more strongly than their values, by `GAINED` or more.
     """
-    values = table.values[:: math.ceil(table.n / ROWS_FOR_CURVES)][:, table.of_kind("continuous")]
-    values = values[~np.isnan(values).any(axis=1)]
-    values = values[:, ~mostly_one(values)] if len(values) >= LEAST_ROWS else values[:, :0]
-    if not 2 <= values.shape[1] <= len(values) / 2:
+    values, is_whole = _some_rows(table, table.of_kind("continuous"))
+    values = values if is_whole.all() else values[is_whole]
+    is_usable = ~mostly_one(values) if len(values) >= LEAST_ROWS else np.zeros(values.shape[1], np.bool_)
+    if not 2 <= is_usable.sum() <= len(values) / 2:
         return []
+    values = values if is_usable.all() else values[:, is_usable]
     standard = _standard(values)  # (p, rows)
     squares = np.square(standard)
     excess = np.einsum("ij,ij->i", squares, squares) / len(values) - 3

@@ -21,7 +21,7 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours, NodeSet, rows_as_sets, spread
 from anypag.graphs.pag import MAG, PAG
-from anypag.graphs.projection import LatentDAG, mag_of_diagram, marks_of_class
+from anypag.graphs.projection import LatentDAG, class_of, mag_of_diagram
 from anypag.graphs.validity import completed
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
@@ -111,7 +111,7 @@ def _grouped(
     for k, diagram in enumerate(diagrams):
         mag = LatentDAG.of_marks(diagram, n_levels).mag() if n_levels else mag_of_diagram(diagram)
         if mag.tobytes() not in by_mag:
-            pag = marks_of_class(mag)
+            pag = class_of(mag)
             if pag.tobytes() not in by_pag:
                 by_pag[pag.tobytes()] = len(classes)
                 classes.append(_class_of(PAG.trusted(pag, names), MAG.trusted(mag, names), facts))

@@ -36,7 +36,7 @@ from anypag.errors import GraphError
 from anypag.graphs.base import Marks, marks_of_arrows
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import MAG, PAG
-from anypag.graphs.projection import LatentDAG, mag_of_diagram
+from anypag.graphs.projection import LatentDAG, class_of, mag_of_diagram
 from anypag.knowledge.facts import Facts
 from anypag.scores.base import Score
 from anypag.scores.discrete import DiscreteScore
@@ -62,7 +62,7 @@ from anypag.search.by_scores.chain import (
 from anypag.search.by_scores.effort import Effort
 from anypag.search.by_scores.hidden_columns import CompletedDAG, with_another, without_hidden
 from anypag.search.by_scores.orders import FoundDAG, Orders, found, of_distinct_classes
-from anypag.search.by_scores.posterior import GraphSample, Posterior, class_of
+from anypag.search.by_scores.posterior import GraphSample, Posterior
 from anypag.search.by_scores.sampled_graphs import MOST_NODES
 from anypag.search.by_scores.starting_graphs import agreeing, allowed_states, near_mag, needs_mags, with_design
 from anypag.search.by_tests import icd

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import fsum
 from typing import Self
 
@@ -19,7 +19,7 @@ from anypag.arrays import Counts, Floats
 from anypag.graphs.base import Marks, certain_ancestry, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.pag import PAG
-from anypag.graphs.projection import marks_of_class
+from anypag.graphs.projection import class_of
 from anypag.graphs.validity import completed
 from anypag.knowledge.closure import class_with_knowledge
 from anypag.knowledge.facts import Facts
@@ -83,16 +83,6 @@ class GraphSample:
         most_first = np.lexsort((-self.counts, -self.cold))
         pags = self.pags[most_first][:, places][:, :, places]
         return replace(self, pags=pags, counts=self.counts[most_first], cold=self.cold[most_first])
-
-
-def class_of(mag: Marks) -> Marks:
-    """The marks of the PAG of a MAG, cached because chains return to the same graphs."""
-    return _class_of(mag.tobytes(), len(mag))
-
-
-@lru_cache(maxsize=1024)
-def _class_of(mag: bytes, n: int) -> Marks:
-    return marks_of_class(np.frombuffer(mag, np.uint8).reshape(n, n))
 
 
 def _appended(states: PairStates, diagrams: Marks) -> PairStates:
