@@ -27,8 +27,8 @@ class Algorithm:
         init: a function of a problem that returns the state before the first step.
         step: a function of a state, a problem and a tick (a callback); it returns the next state and what was done. It
             must not change the state that it is given, and must call the tick before every batch of tests.
-        on_data: defaults for choices that the user left open; they hold only if the test can err (is not exact).
-        state: the class of its states, if they keep more than `State` does.
+        on_data: defaults for choices that the user left open. They are used unless the test is exact (an oracle).
+        state: the class of its states: `State`, or a subclass with more fields.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Algorithm:
                 require(False, name, f"left out: method {self.name!r} does not use it", value)
 
     def filled_in(self, choices: Choices, test: CITest) -> Choices:
-        """The choices, with defaults for open ones (for `sepset`, "first" if the test takes one question at a time)."""
+        """The choices, open ones filled in. An open `sepset` is "first" if the test takes one question at a time."""
         preset = {"sepset": "first", "max_sets": 0, **({} if test.exact else self.on_data)}
         preset |= {"sepset": "first"} if test.batch == 1 else {}
         is_open = {name for name in preset if name in self.facts.uses and getattr(choices, name) is None}

@@ -46,12 +46,12 @@ class Base(NamedTuple):
 
     orientation: Orientation
     mag: Marks | None  # a MAG of the equivalence class; None if there is none, or if edges may still be removed
-    reason: str  # why there is no such MAG
+    reason: str  # why `mag` is None; empty if there is a MAG or if marks come from scores
     colliders: Colliders | None  # decides which nodes are colliders; None if no separating sets and no MAG are known
 
 
 def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_nothing) -> Base:
-    """The marks from data alone. Without `final`, edges may still be wrong; R4 is then left out (it needs checks)."""
+    """The marks from data alone. Without `final`, edges may be wrong. R4 is then left out, as it needs more tests."""
     if not _has_separations(state, problem):
         return _base_of_scores(state)
     colliders = SepsetColliders(state.sepsets, given=problem.always_given)
@@ -95,7 +95,9 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """All marks that follow from graph and facts, by rules or exact closure; `share` divides the limit on trials."""
+    """The marks that follow from the data and the facts, by the rules or the exact closure. The limit on trials is
+    divided by `share`.
+    """
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)
@@ -134,7 +136,9 @@ def close_state(state: AnyState, problem: Problem, *, final: bool, look: Look = 
 def closed_step(
     algorithm: Algorithm, state: AnyState, info: StepInfo, problem: Problem, tick: Tick
 ) -> tuple[AnyState, StepInfo]:
-    """The last state of a search and its `StepInfo`, with all marks that follow from knowledge, if there is any."""
+    """The last state of a search with all marks that follow from knowledge, and its `StepInfo`. Without knowledge both
+    are returned unchanged.
+    """
     if problem.facts is None:
         return state, info
     stands = Progress(info.r if info.has_r else -1, info.phase, 1, 1, info.n_evaluated, info.n_tests, asks=False)
@@ -150,8 +154,8 @@ def contradictions(base: Orientation, marks: Marks) -> LogRows:
 
 
 def _without_edges(state: AnyState, facts: Facts) -> AnyState:
-    """The state without edges that knowledge excludes although no test separated their ends. Such an edge stays until
-    all marks are set, because the rules would need a separating set for its ends.
+    """The state without the edges that knowledge excludes and that no test removed. Such an edge stays until all marks
+    are set, because without the edge the rules would need a separating set for its ends.
     """
     if not bool((facts.not_joined & (state.marks != Mark.NONE)).any()):
         return state

@@ -1,7 +1,7 @@
 """The evidence for a graph, kept for explanations: p-values of pairs, how each mark was set, conflicts.
 
-A step appends its p-values as a batch. Batches are merged when the p-values are read (steps of `series.shifts` do so),
-or when there are 64. Pairs that a pass over all pairs separated (`ci.passes`) have no record, because the test can
+A step appends its p-values as a batch. Batches are merged when the p-values are read (as steps of `series.shifts`
+do), or when there are 64. Pairs that a pass over all pairs separated (`ci.passes`) have no record, because the test can
 compute their p-values again.
 """
 
@@ -19,7 +19,7 @@ from anypag.graphs.orientation import LogRows
 from anypag.graphs.rules import RULES
 from anypag.stored import Array, Nested, rule_rows, stored
 
-MOST_BATCHES = 64  # if there are as many, they are merged before another batch is added
+MOST_BATCHES = 64  # this many batches are merged before another one is added
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class PairNotes:
 
     pairs: Counts = stored(Array("int64", (None,), 0))  # (m,) the pairs i < j as i · n + j, ascending
     p: Floats = stored(Array("float64", (None,)))
-    """The p-value of the test that separated the pair; if none did, the largest of its p-values; NaN if untested."""
+    """The p-value of the test that separated the pair. If none did, the pair's largest p-value; NaN if untested."""
     found_at: npt.NDArray[np.int16] = stored(Array("int16", (None,), -1, "n"))
     """The iteration r in which the pair was separated; -1 if it was not."""
 
@@ -54,7 +54,7 @@ NO_NOTES = PairNotes(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int16))
 
 
 def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> Counts:
-    """A number for each pair of n nodes; the order of the two does not matter."""
+    """The key i · n + j of each pair of n nodes i < j. The nodes of a pair may be given in either order."""
     numbers: Counts = np.minimum(x, y).astype(np.int64) * n + np.maximum(x, y)
     return numbers
 

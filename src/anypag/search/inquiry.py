@@ -83,7 +83,7 @@ class Inquiry:
         self._report(self._latest._replace(asks=False))
 
     def _report(self, progress: Progress) -> None:
-        """Call the tick, but only in the thread that began the step, to which bars, files and signals belong."""
+        """Call the tick, but only in the thread that began the step: bars, files and signals belong to that thread."""
         if self._is_over:
             raise _AbandonedError
         if get_ident() == self._thread:
@@ -100,7 +100,7 @@ class Inquiry:
         self._done, self._total, self._n_expected = 0, 0, 0
 
     def expect(self, n_tests: int, n_edges: int) -> None:
-        """Say how many tests the next `n_edges` edges need; the edges after them are expected to need as many each."""
+        """Say that the next `n_edges` edges need `n_tests` tests. Later edges are expected to need as many per edge."""
         with self._lock:
             share = max(1.0, (self._total - self._done) / max(n_edges, 1))
             self._n_expected = self.n_asked + round(n_tests * share)
@@ -119,7 +119,7 @@ class Inquiry:
             self._asked.count(self.problem.for_test(queries) if self.problem.test.distinct else queries)
 
     def add(self, r: int, count: int) -> None:
-        """Count questions with condition sets of r nodes that a pass answered."""
+        """Count questions that a pass answered; their condition sets have r nodes."""
         self.problem.test.add(count)
         self._asked.add(r, count)
 
@@ -144,7 +144,7 @@ class Inquiry:
 
     def finished(self, phase: str, before: State, tested: State, after: State, n_open: int) -> tuple[State, StepInfo]:
         """The state after a step, with all questions counted so far, and the `StepInfo` of the step. `tested` is the
-        state after candidates were tested; `n_open` counts the edges that remain although they had sets of this size.
+        state after candidates were tested. `n_open` counts the edges that had sets of this size and were kept.
         """
         removed, removed_by_checks = before.n_edges - after.n_edges, tested.n_edges - after.n_edges
         n_open = n_open if self.r < after.n - 2 else 0
@@ -161,7 +161,7 @@ class Inquiry:
 
     @property
     def tests(self) -> dict[int, int]:
-        """Tests asked for in this step, per size; the first step includes the tests made before it."""
+        """Tests asked for in this step, per size of the condition set. The first step includes tests made before it."""
         tests = dict(sorted(self._asked.tests.items()))
         return {0: self._marginals.n_asked, **tests} if self._marginals else tests
 

@@ -1,7 +1,7 @@
 """The order of nodes, decided by the data: nodes that depend most on all others come first.
 
-The test measures how strongly two variables depend on each other. Without such a measure, the p-values of all pairs
-given the empty set are used, and iteration 0 reuses these p-values. If r0 > 0 leaves iteration 0 out, names decide.
+The test measures how strongly two variables depend on each other. If it has no such measure, the p-values of all pairs
+given the empty set are used, and iteration 0 reuses them. If then r0 > 0, there is no iteration 0, and names decide.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def _ordered(problem: Problem, x: Indices, y: Indices, strength: npt.NDArray[np.
 
 
 def _ordered_by_sums(problem: Problem, table: npt.NDArray[np.float32] | Floats) -> Problem:
-    """The problem with nodes ordered by the sums of their strengths. Strengths are rounded so that sums are exact."""
+    """The problem with nodes ordered by the sums of their strengths. Strengths are rounded to multiples of one unit, so
+    that adding them causes no further rounding errors.
+    """
     n, runs = len(table), slices(len(table), ROWS_AT_ONCE)
     threads = threads_for(n * n, problem.threads)
     largest = max(map_in_threads(lambda run: kernel.largest_beside(table, run.start, run.stop), runs, threads))

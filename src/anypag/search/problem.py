@@ -1,7 +1,7 @@
 """A problem: the test, the choices and the numbering of nodes, bound once before the first step.
 
-If the algorithm asks for it (`orders_nodes`), the data decide how nodes are numbered. Ties are then broken in the same
-way for any order of columns. `for_test` and `Nodes.pag` translate questions and graphs to the test's numbering.
+If the algorithm asks for it (`orders_nodes`), the data decide how nodes are numbered. Then the order of the columns
+does not decide how ties are broken. `for_test` and `Nodes.pag` translate questions and graphs to the test's numbering.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Nodes:
 
     @cached_property
     def numbered(self) -> tuple[str, ...]:
-        """The names, in the order of the numbers."""
+        """The names of the nodes, as the search numbers them."""
         return tuple(self.names[k] for k in self.order)
 
     @cached_property
@@ -159,15 +159,18 @@ class Problem:
 
     @property
     def not_anterior(self) -> Flags:
-        """(n, n) `[a, b]`: a is known to cause neither b nor selection. An empty array without such knowledge. If x and
-        y can be separated, a set of causes of x, of y or of selection does it, so other nodes need not be tried.
+        """(n, n) True at [a, b] if a is known to cause neither b nor selection; an empty array without such knowledge.
+        If x and y can be separated, a set of causes of x, of y or of selection separates them. So other nodes need not
+        be tried.
         """
         known = self.facts is not None and bool(self.facts.not_anterior.any())
         return self.facts.not_anterior if self.facts is not None and known else np.empty((0, 0), np.bool_)
 
     @property
     def always_given(self) -> Flags:
-        """(n,) contexts (they tell data sets apart) that every question conditions on, unless they determine x or y."""
+        """(n,) True for contexts (variables that tell data sets apart) that belong to every condition set. Only if
+        the set with a context would determine x or y, this context is left out.
+        """
         given: Flags | None = getattr(with_its_answers(self.test), "always_given", None)
         return np.zeros(self.n, np.bool_) if given is None else given[self.nodes.order]
 

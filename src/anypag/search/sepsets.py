@@ -2,7 +2,7 @@
 separates a pair, and a larger set takes one row.
 
 Each pair of nodes has a slot: `UNKNOWN` where no separating set was found or given, 0 for the empty set, otherwise the
-number of the row of `members` that holds the set. The order of the two nodes does not matter.
+index of the row of `members` that holds the set. The order of the two nodes does not matter.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Sepsets:
         return tuple(int(k) for k in row[row >= 0])
 
     def adding(self, x: Indices, y: Indices, z: Indices) -> Self:
-        """These sets, and the sets `z` (k, w; padded with -1) of the pairs x, y; the last set for a pair is kept."""
+        """These sets with the sets `z` (k, w; padded with -1) of the pairs x, y added. A pair keeps its latest set."""
         if not len(x):
             return self
         low, high = np.minimum(x, y).astype(np.int64), np.maximum(x, y).astype(np.int64)
@@ -116,7 +116,7 @@ class Sepsets:
         return type(self).none(self.n).adding(x, y, np.hstack([own, more]).astype(np.int32))
 
     def emptying(self, start: Counts, neighbour: Indices) -> Self:
-        """The sets if the empty set separates all pairs except the edges of a graph (given as neighbour lists)."""
+        """The sets for a graph (given as neighbour lists) if the empty set separates all pairs without an edge."""
         bits = np.full_like(self.empty, 255)
         kernel.clear_bits(bits, start, neighbour)
         return type(self)(bits, self.pairs[:0], self.rows[:0], self.members[:1, :0])

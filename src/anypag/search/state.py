@@ -51,8 +51,8 @@ class GraphBlocks(NamedTuple):
 
 
 Anteriors = tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]]
-"""The group of each node, and for each group, as bits, the groups whose nodes may be ancestors of its nodes or of
-selection (`_kernels.pools.anteriors`)."""
+"""Two arrays. (n,) the group of each node: two nodes are in one group if each may be an ancestor of the other. (groups,
+words) for each group, as bits, the groups whose nodes may be ancestors of its nodes or of selection."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,11 +72,12 @@ class State:
     adjacency_marks: Marks | None = stored(marks_matrix(), default=None)
     """FCI: the marks after the adjacency phase and R0, for Possible-D-Sep. For FCI+ see `LinksState`."""
     checked: Counts = stored(Array("int64", (None,)), default_factory=lambda: np.empty(0, np.int64))
-    """The checks before R0 that have been made (sorted keys of edge and separating set)."""
+    """The checks made before R0: a key for each checked edge and the separating set it was checked for, sorted."""
     checked_paths: frozenset[tuple[int, ...]] = stored(PATHS, default=frozenset())
-    """The discriminating paths whose check before R4 has been made."""
+    """The discriminating paths that were checked before R4 used them."""
     seen_sizes: Indices | None = stored(Array("int32", SQUARE, -1), default=None)
-    """(n, n) `[a, b]`: sets of a's pool up to this size are tested for a–b. None if both pools are always tested."""
+    """(n, n) `[a, b]`: all sets of up to this size from a's pool have been tested for the edge a–b. None if the method
+    always tests the pools of both ends."""
     asked: Keys | None = stored(KEYS, default=None)
     """The questions counted so far; None if a run counts repeated questions too, or if no question was asked."""
     earlier_edges: Skeleton | None = field(default=None, repr=False, compare=False)
@@ -170,9 +171,9 @@ class State:
         return self.but(marks=marks, sepsets=sepsets, evidence=evidence, earlier_edges=edges, skeleton=edges)
 
     def joined_by(self, x: Indices, y: Indices, p: Floats, threads: int = 1) -> Self:
-        """The state of a complete graph (all o-o) after all edges except x–y were removed. The edges are ordered row by
-        row, with x < y; p are their p-values. The empty set separates all other pairs. The p-values of those pairs are
-        not recorded, because the test can compute them again.
+        """The state after the empty set separated all pairs of a complete graph (all o-o) except the pairs x, y. These
+        pairs keep their edges; they are ordered row by row, with x < y, and p are their p-values. The p-values of all
+        other pairs are not recorded, because the test can compute them again.
         """
         edges = Skeleton(*kernel.neighbours_of_pairs(self.n, x, y))
         sepsets = self.sepsets.emptying(edges.start, edges.neighbour)
@@ -196,8 +197,8 @@ class State:
 
 
 def first_state(problem: Problem) -> State:
-    """The state before the first step: the marks that are given, by default every pair joined by o-o. The missing edges
-    of an initial graph have no separating sets, so R0 does not orient their triples.
+    """The state before the first step: the marks that are given, by default every pair joined by o-o. A pair without
+    an edge in an initial graph has no separating set, so R0 makes no common neighbour of the pair a collider.
     """
     n = problem.n
     return State(
@@ -227,7 +228,7 @@ class StepInfo:
     removed: int = stored(Whole())  # edges this step removed, by candidate sets and by checks together
     removed_by_checks: int = stored(Whole())
     n_open: int = stored(Whole())
-    """How many of the remaining edges had condition sets of this size, and so may have larger ones to be tested."""
+    """How many of the remaining edges had condition sets of this size. They may have larger sets still to be tested."""
     tests: dict[int, int] = stored(BY_SIZE)  # tests asked for, per size of the condition set
     n_evaluated: int = stored(Whole())  # tests evaluated, including those evaluated before they were needed
     n_conflicts: int = stored(Whole())
