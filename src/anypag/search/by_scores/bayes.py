@@ -5,7 +5,7 @@
    class, or from a MAG near the graph if it is no valid PAG (`by_scores.starting_graphs`).
 3. Cooling: chains start at the best DAGs and at this MAG, and walk towards better scores (`by_scores.chain`). The best
    graph met is kept. Graphs are path diagrams: `-->`, `<->` and `---` without directed cycles. A `<->` may join a node
-   and its ancestor. A MAG needs extra edges to express this, and each edge lowers the score.
+   and its ancestor. The MAG of such a diagram can have more edges, and each edge lowers the score.
    Discrete columns have no score for `<->`. Their graphs are DAGs, and hidden causes are found as unmeasured columns
    with a few levels (`by_scores.hidden_columns`; `_hides_columns` says when this is left out).
 4. Sampling: chains at several temperatures start at the best graph and swap graphs (parallel tempering). The answer
@@ -15,9 +15,9 @@
 
 The answer is the PAG with the fewest expected errors among those met (`by_scores.posterior`). If the score uses
 correlations and no knowledge concerns marks, sampled marks are weighted by how often such marks are right
-(`by_scores.calibrated`). The answer after every step is the PAG of a MAG, so it is valid. If a graph was found that
-agrees with the knowledge, all sampled graphs agree with it too: edges that the knowledge excludes are never proposed,
-and steps that break a statement are rejected (`by_scores.starting_graphs`). So some graph of the answer's class agrees.
+(`by_scores.calibrated`). The answer after every step is the PAG of a MAG, so it is valid. If a start that
+agrees with the knowledge is found (`by_scores.starting_graphs`), all sampled graphs agree too: chains never propose an
+edge that the knowledge excludes, and reject steps that break a statement. So a graph in the answer's class agrees.
 Random numbers come from fixed seeds, and the data decide the order of nodes. So the order of columns does not matter.
 """
 
@@ -76,11 +76,11 @@ NEAREST = 10  # how many of the best DAGs decide which pairs are likely to be jo
 MOST_TESTS = 2_000_000  # the search by tests starts no further step after this many tests
 
 MOST_ROWS = 1_000_000
-"""With more rows, hidden causes of discrete columns are not searched, because levels are drawn row by row."""
+"""With more rows, no hidden causes of discrete columns are looked for: their levels are drawn row by row."""
 FAR_BEHIND = 1000.0
-"""A start with a score this much below the best start's is not cooled, because its chain would end lower, too."""
+"""If the log score of a start is this much below that of the best start, no chain is cooled from it."""
 LEAST_SCORE = -1e14  # a lower score means that a part of the graph cannot be scored (`IMPOSSIBLE` of scores)
-BLOCKS = 10  # the steps of the phase "sampling"; each makes a block of rounds
+BLOCKS = 10  # how many steps the phase "sampling" has; each step makes one block of rounds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +93,7 @@ class BayesState(State):
     rival: Rival = stored(Nested(Rival), default_factory=Rival, kw_only=True)
     by_tests: Marks | None = stored(marks_matrix(), default=None, kw_only=True)  # the graph that tests gave
     near: Flags = stored(Array("bool", SQUARE), kw_only=True)  # pairs that chains try more often
-    starts: Bits = stored(Array("uint64", (None, 4, "n", None)), kw_only=True)  # graphs to cool from
+    starts: Bits = stored(Array("uint64", (None, 4, "n", None)), kw_only=True)  # graphs at which cooled chains start
     cooled: int = stored(Whole(), default=0, kw_only=True)  # how many of these starts were cooled
     walkers: Walkers = stored(Nested(Walkers), kw_only=True)  # the chains at several temperatures
     rounds: int = stored(Whole(), default=0, kw_only=True)  # rounds of sampling made
@@ -144,7 +144,7 @@ class BayesState(State):
         return graph_of(marks)
 
     def diagram_of(self, graph: Bits) -> Marks:
-        """The marks of the path diagram that a chain's graph (or each of several) represents."""
+        """The marks of the path diagram that the graph of a chain represents; also for several graphs at once."""
         return marks_of(graph)
 
     def diagram_for_effects(self, diagram: Marks) -> Marks:
@@ -236,7 +236,9 @@ def _mag_of_tests(marks: Marks, problem: Problem) -> Marks:
 
 
 def _agreeing(chosen: Sequence[Marks], problem: Problem) -> list[Marks]:
-    """The starts and a graph with few edges, changed to agree with knowledge; starts that cannot agree are left out."""
+    """The starts, unchanged without knowledge. Else these and a graph with few edges, all changed to agree with
+    knowledge; those that cannot agree are left out.
+    """
     facts = facts_of_chain(problem)
     if facts is None:
         return list(chosen)
@@ -265,7 +267,7 @@ def facts_of_chain(problem: Problem) -> Facts | None:
 
 
 def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -> BayesState:
-    """The state before cooling. Starts without a score (`chain.LARGEST`), or far below the best one, are left out."""
+    """The state before cooling. Starts with no score (`chain.LARGEST`), or one far below the best, are left out."""
     landscape = state.landscape(problem)
     graphs = [state.start_at(marks) for marks in chosen]
     scores = np.array([landscape.score_of(graph) for graph in graphs])
@@ -276,7 +278,7 @@ def _from_starts(state: BayesState, problem: Problem, chosen: Sequence[Marks]) -
 
 
 def _cool(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
-    """Cools a chain from the next start. After the last start, finds the best graph without knowledge (the rival)."""
+    """Cools a chain from the next start. After the last one, looks for a `Rival` if there is knowledge."""
     effort, landscape = Effort.of(problem), state.landscape(problem)
     walker = _next_cooled(state, problem, landscape, tick)
     state = replace(_with_best(state, walker), cooled=state.cooled + 1)
@@ -327,9 +329,9 @@ def latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 
 def _hides_columns(problem: Problem) -> bool:
     """Does the search look for hidden causes as columns? The score must be BDeu, the only one comparable with the score
-    of hidden columns. Knowledge must not say that a pair has no edge (a hidden column adds edges to the MAG), there
-    must not be several contexts (DAGs lack the `<->` between them) or more than `MOST_ROWS` rows, and a graph must
-    have been found that agrees with the knowledge.
+    of hidden columns. There must be at most `MOST_ROWS` rows. Knowledge must exclude no edge, because a hidden column
+    adds edges to the MAG; and name at most one context, because a DAG cannot have the `<->` between contexts. A graph
+    that agrees with the knowledge must have been found.
     """
     score, facts = problem.score_in_order, problem.facts
     if not isinstance(score, DiscreteScore) or score.n > MOST_ROWS:
@@ -381,7 +383,7 @@ def _sample(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
         drawn += [walker.graph for walker in walkers]
         walkers = exchanged(walkers, effort.temperatures, rounds)
         rounds += 1
-    for walker in walkers if not len(state.n_levels) else ():  # scores with drawn levels are not comparable
+    for walker in walkers if not len(state.n_levels) else ():  # scores are not comparable once levels are drawn anew
         state = _with_best(state, walker)
     state = replace(state, walkers=Walkers.of(walkers), sample=_counted(state, problem, drawn), rounds=rounds)
     return _answered(replace(state, done=rounds >= effort.samples), problem)
@@ -479,7 +481,7 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
 
 def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
     """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child.
-    A column is left out if knowledge says that it has no hidden cause in common with a child or a column taken before.
+    A column is left out if knowledge says that it shares no hidden cause with a child, or with a column already chosen.
     If all were possible, a chain at a high temperature would add nearly constant columns, as edges to them cost little.
     """
     assert state.by_tests is not None

@@ -30,11 +30,11 @@ from anypag.stored import Array, Nested, marks_matrix, stored
 from anypag.threads import Look
 
 CLEARLY = 3.0
-"""The rival is reported if knowledge lowers the log score by at least this (a factor of 20; Kass & Raftery 1995)."""
+"""A `Rival` is reported if knowledge lowers the log score by at least this (a factor of 20; Kass & Raftery 1995)."""
 
 SWEEPS_TIMES_PAIRS = 20_000
-"""A step has at most this number / n² sweeps (`by_scores.orders`), but at least 1, so that a killed run loses little.
-Orders of up to 30 variables settle in one step."""
+"""Divided by n², the most sweeps (`by_scores.orders`) of a step; it is at least 1. So a killed run loses little. Orders
+of up to 30 variables settle in one step."""
 
 FEWEST_IN_THREADS = 30  # with fewer variables, all orders are swept in one thread: it takes milliseconds
 
@@ -125,9 +125,9 @@ def with_marks(state: AnyState, marks: Marks) -> AnyState:
 
 
 def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
-    """The orders after sweeps of the first one that has not settled, until it settles or the sweeps of a step are used
-    up. If it settles, and the next order is beyond the fixed starts (`Effort.orders`), this next order begins as the
-    best one so far, changed to reverse a few edges of its DAG (`orders.turned`).
+    """The orders after more sweeps of the first order that has not settled. It is swept until it settles, or until the
+    sweeps of one step are used up. If it settles and the next order is no fixed start (`Effort.orders`), the next order
+    is replaced by the best one so far, changed to reverse a few edges of its DAG (`orders.turned`).
     """
     at, look, starts = int(np.argmin(orders.settled)), look_at(orders, tick), Effort.of(problem).orders
     if problem.n >= FEWEST_IN_THREADS:

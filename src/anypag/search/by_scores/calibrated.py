@@ -21,26 +21,26 @@ from anypag.knowledge.facts import Facts
 from anypag.search.by_scores.sampled_graphs import NUMBERS, STATES
 
 MOST, LEAST, LEAST_NEAR = 0.97, 0.035, 0.054
-"""Counts: the probability of an edge that all graphs have, of one that none has, and of one that none has but whose
-nodes share a neighbour in the answer."""
-MANY = 50  # counts: for n > MANY variables `LEAST` is multiplied by MANY / n, because most pairs are far apart
+"""For scores from counts: the probability of an edge that all sampled graphs have; of an edge that none has; and of an
+edge that none has, but whose nodes share a neighbour in the answer."""
+MANY = 50  # from counts: for n > MANY variables `LEAST` is multiplied by MANY / n, because most pairs are far apart
 WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
-"""Correlations: the log odds of an edge are a constant plus weights times the log odds of its share at temperature 1
-and at all temperatures, plus the last number if its nodes share a neighbour in the answer.
-"""
+"""For scores from correlations, the log odds of an edge are a sum: the first number; the second times the log odds of
+its share at temperature 1; the third times those of its share at all temperatures; and the last number, if its nodes
+share a neighbour in the answer."""
 FINEST = 200  # shares stay half a graph away from 0 and 1, as if at most this many graphs had been sampled
 NEARBY = 15  # n > NEARBY variables: what fewer graphs add to that at 0 is multiplied by NEARBY / n (as for `MANY`)
 NO_EDGE = NUMBERS[""]
 
-KEPT = 0.842  # counts: marks of an edge have probabilities KEPT · (shares at temperature 1) + (1 - KEPT) · `USUAL`
+KEPT = 0.842  # from counts: marks of an edge have probabilities KEPT · (shares at temperature 1) + (1 - KEPT) · `USUAL`
 USUAL = {"o-o": 0.24, "o->": 0.10, "<-o": 0.10, "-->": 0.26, "<--": 0.26, "<->": 0.04}
-"""Counts: how edges of true graphs are usually marked."""
+"""For scores from counts: how often edges of true graphs have these marks."""
 
 WORTH = {"o-o": 1.0, "o->": 0.6, "<-o": 0.6, "o--": 0.065, "--o": 0.065}
 WORTH |= {"<->": 0.33, "---": 0.17, "-->": 0.12, "<--": 0.12}
-"""Correlations: the weight of sampled marks. It is (how often true graphs have an edge with these marks) / (how often
-sampled graphs have such an edge), divided by the same ratio for `o-o`. With few variables weights are nearer to 1
-(`worth_of`).
+"""For scores from correlations: the weight of sampled marks. It is (how often true graphs have an edge with these
+marks) / (how often sampled graphs have such an edge), divided by the same ratio for `o-o`. With few
+variables weights are nearer to 1 (`worth_of`).
 """
 FEW = 4  # up to this many variables, sampled arrowheads and tails are right as often as sampled circles
 RARE = 0.004  # added to the share of every kind of edge that is allowed, so that no mark has probability 0
@@ -110,21 +110,21 @@ def worth_of(n: int) -> dict[str, float]:
 
 
 def _kept(cold: Floats, facts: Facts | None, n: int) -> Floats:
-    """(16, p) counts: the probability of each state with an edge, given that there is an edge."""
+    """(16, p) from counts: the probability of each state with an edge, given that there is an edge."""
     usual = _allowed(USUAL, facts, n)
     usual = usual / np.maximum(_summed(usual), 1e-300)
     return np.asarray(KEPT * _given_edge(cold, usual) + (1 - KEPT) * usual, np.float64)
 
 
 def _weighed(every: Floats, facts: Facts | None, n: int) -> Floats:
-    """(16, p) correlations: the probability of each state with an edge, given that there is an edge."""
+    """(16, p) from correlations: the probability of each state with an edge, given that there is an edge."""
     sampled = _given_edge(every, np.zeros_like(every))
     found = _allowed(worth_of(n), None, n) * sampled + _allowed(worth_of(n), facts, n) * RARE
     return np.asarray(found / np.maximum(_summed(found), 1e-300), np.float64)
 
 
 def _summed(found: Floats) -> Floats:
-    """(p,) the sums of columns, the same to the bit whichever end of a pair comes first (small numbers added first)."""
+    """(p,) the sums of columns. Small numbers are added first, so that swapping the ends of a pair changes no bit."""
     return np.asarray(np.sort(found, axis=0).sum(axis=0))
 
 

@@ -33,12 +33,12 @@ NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
 SPOUSES = 2  # the index of `<->` in a graph
 
 LARGEST = 10
-"""The most nodes that `<->` may join into one component, or `---`. More take long to fit; data rarely support them."""
+"""The most nodes that are linked by `<->` alone, or by `---` alone. More take long to fit; data rarely support them."""
 
 HOTTEST, COLDEST = 1.6, 0.5
 """The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it and stays there."""
-STRIDE = 20  # steps per node between two samples; one step per ordered pair gives no fewer errors (benchmarks/tried.md)
-LEAST_STEPS = 1000  # with fewer steps between samples (about a millisecond), all chains run in one thread
+STRIDE = 20  # steps per node between two samples; a step per ordered pair did not lower errors (benchmarks/tried.md)
+LEAST_STEPS = 1000  # fewer steps between samples take less than about 1 ms; then all chains run in one thread
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,9 @@ class Prior:
 
 
 class Known(NamedTuple):
-    """Knowledge for kernels: (n, words) bits of causes and of non-causes; (n,) which nodes do not cause selection."""
+    """Knowledge as kernels read it. Row i of `causes` and `not_causes` (n, words): bits of what i causes, or does not
+    cause. `not_selecting` (n,): 1 for nodes that do not cause selection.
+    """
 
     causes: Bits
     not_causes: Bits
@@ -150,7 +152,7 @@ class Landscape:
 
     @property
     def stride(self) -> int:
-        """The number of steps between two samples: less than a round if pairs are many, as most are never joined."""
+        """The number of steps between two samples. With many pairs it is less than a round: few are ever joined."""
         return min(self.round, int(STRIDE * sqrt(self.round)))
 
     def freely(self) -> Landscape:
@@ -194,7 +196,7 @@ class Landscape:
 
 @dataclass(frozen=True, eq=False)
 class Walker:
-    """A chain: its current graph, the best graph so far, their scores, the random state, and the steps accepted."""
+    """A chain: its current graph, the best graph so far, their scores, the random state, how many steps it accepted."""
 
     graph: Bits
     best: Bits

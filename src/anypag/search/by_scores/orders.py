@@ -83,7 +83,7 @@ def _swept(order: Order, tier: Order, score: Score, look: Look) -> tuple[Order, 
 
 
 def settle_ahead(orders: Orders, rows: slice, score: Score, threads: int, look: Look) -> None:
-    """Sweep these rows of orders in threads until they settle; `swept` and `found` take the results from `score`."""
+    """Sweep the orders `rows` in threads until they settle. `score` keeps the results; `swept` and `found` use them."""
     todo, listen = orders.order[rows], InCaller(look)
     if threads == 1 or len(todo) < 2 or _key(todo[0], orders.tier) in score.made_ahead:
         return

@@ -192,8 +192,8 @@ class Posterior:
         return mark_probabilities(self.state_probabilities, len(self.names)) if self.n_samples else None
 
     def causes(self, *, selection: bool = False) -> tuple[Floats, Floats]:
-        """Two (n, n) shares of the graphs sampled at all temperatures. `yes[i, j]`: graphs in whose class every member
-        has i as a cause of j; `no[i, j]`: graphs in whose class no member has. Other graphs count in neither, because
+        """Two (n, n) shares of the graphs sampled at all temperatures. `yes[i, j]`: graphs in whose class i causes j in
+        every member; `no[i, j]`: graphs in whose class i causes j in no member. Other graphs count in neither, because
         the data cannot tell members of a class apart. With `selection`, a node without arrowheads is no sure cause,
         because it may cause selection.
         """
@@ -277,7 +277,7 @@ def mark_shares(pags: Marks, weights: npt.ArrayLike) -> Floats:
 
 
 def _errors_of_marks(shares: Floats) -> Floats:
-    """(4, n, n) the expected number of errors that each mark at j on i–j makes; wrong edges count half per end."""
+    """(4, n, n) the expected errors of each mark at j on i–j; each end of an extra or missing edge is half an error."""
     edge = 1 - shares[0]
     each = np.concatenate([edge[None] / 2, (1 - edge) / 2 + edge - shares[1:]])
     each[:, range(len(edge)), range(len(edge))] = 0

@@ -45,8 +45,8 @@ def rows_per_number(n: int, n_levels: npt.ArrayLike, parents: Flags) -> float:
 
 
 def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
-    """(p, p) how many standard errors lie between the statistics of two columns in the data and in drawn tables: the
-    larger of the numbers for mutual information and for correlation.
+    """(p, p) how far statistics of two columns in the data are from those in drawn tables, in standard errors. Of the
+    two statistics, mutual information and correlation, the one that is farther off counts.
     """
     levels = levels[:, :: _step(levels.shape[1])]
     tables = [_drawn_levels(levels, parents, rng) for rng in _generators(levels.T)]
@@ -100,9 +100,9 @@ def _sum_of_logs(codes: LevelRows) -> float:
 def off_in_columns(
     values: Floats, is_discrete: Flags, parents: Flags, fixed: Flags | None = None, *, functions: bool = False
 ) -> Floats:
-    """(p, p) how many standard errors lie between the correlations of two columns in the data and in drawn tables: the
-    largest of the numbers for columns, squares and third powers. With `functions`, effects of continuous columns are
-    curves over normal scores, not straight lines. Columns that are `fixed` by design are not drawn.
+    """(p, p) how far correlations of two columns in the data are from those in drawn tables, in standard errors. Of the
+    correlations of columns, squares and third powers, the one farthest off counts. With `functions`, effects of
+    continuous columns are curves over normal scores, not straight lines. Columns `fixed` by design are not drawn.
     """
     values = in_units(values[:: _step(len(values))])[0]
     fixed = np.zeros_like(is_discrete) if fixed is None else fixed
@@ -164,8 +164,8 @@ def _indicators(column: Floats, size: int) -> Floats:
 
 def _moments(values: Floats, sizes: Counts) -> tuple[Floats, Floats]:
     """Two (4, c, c) arrays: correlations (of columns with columns, with squares and with third powers; of squares with
-    squares), and the variance over rows of the products whose means they are. A column of levels counts as the
-    indicators of its levels.
+    squares), which are means of products over rows; and the variances of these products. A column of levels counts as
+    the indicators of its levels.
     """
     sized = zip(values.T, sizes, strict=True)
     parts = [_indicators(column, size) if size else column[:, None] for column, size in sized]

@@ -22,8 +22,8 @@ STATES = {0: "", **{4 * int(left) + int(right): symbol for symbol, (left, right)
 """The text of each kind of edge; its number is 4 times the mark at the first node plus the mark at the second."""
 NUMBERS = {symbol: number for number, symbol in STATES.items()}
 
-MOSTLY = 0.5  # a change is reported if at least this share of the graphs with the given state of a pair have it
-CLEARLY = 0.25  # how much larger that share must be than among the graphs with the answer's state of the pair
+MOSTLY = 0.5  # a change is reported only if it has at least this share of the graphs in which the given pair changes
+CLEARLY = 0.25  # and only if this share is larger, by this much, than its share of the graphs where the pair stays
 MOST_CHANGES = 2  # the most changes that are reported
 MOST_NODES = 200  # graphs with more nodes are not kept: 400 of them would take more than 8 MB
 

@@ -70,7 +70,7 @@ def with_design(marks: Marks, facts: Facts) -> Marks:
 
 def needs_mags(facts: Facts) -> bool:
     """Do the facts exclude edges or hidden common causes of pairs, so that a chain must walk over MAGs? A path diagram
-    may lack an edge or a `<->` that its MAG has (but no `<->` at a context, because nothing acts on contexts).
+    may lack an edge or a `<->` that its MAG has. Only contexts have no such `<->`, because nothing acts on contexts.
     """
     others = ~facts.design
     return bool(facts.not_joined.any() or (facts.unconfounded[np.ix_(others, others)].any() and not facts.selection))
@@ -91,7 +91,7 @@ def agreeing(marks: Marks, facts: Facts, *, hidden: bool) -> Marks | None:
 
 def _with_edges(found: Marks, marks: Marks, facts: Facts, allowed: Marks, *, hidden: bool) -> Marks:
     """The graph with further edges that agree: first edges known to exist, then edges of the graph `marks`. A pair gets
-    its state in `marks` if that agrees. If not, `-->` is tried before `<->`, because large districts have no score.
+    its state in `marks` if that agrees. If not, `-->` is tried before `<->`: many nodes linked by `<->` have no score.
     """
     tables = facts.joined, (marks != Mark.NONE) & ~facts.joined
     for i, j in (pair for table in tables for pair in np.argwhere(np.triu(table, 1)).tolist()):
