@@ -41,7 +41,7 @@ class Method:
     `about`: a description in a few words. `uses`: the method-specific choices (`by_method`) that it reads.
     `phases`: the values of `state.phase`. `orders_nodes`: nodes are numbered by the strength of their dependences, so
     the order of the columns does not matter. `needs_score`: it works on `problem.score`. `from_scores`: its edges and
-    marks come from scores; else from tests and rules. `tests_by`: the test-based method that is its first phase; that
+    marks come from scores, not from tests and rules. `tests_by`: the test-based method that is its first phase; that
     method runs alone if no score fits the data, or if one of the choices `of_tests` was made. `over_shifts`: in a time
     series the same pair at different times is searched as one pair (`series/`). `takes_knowledge`: it reads the choice
     `knowledge`. A method without it knows only the marks of `initial`.

@@ -68,8 +68,8 @@ def _pieces(part: object) -> Iterator[str | Option]:
 
 class AnypagError(Exception):
     """anypag cannot do what it was asked to do; the message says why. If the error occurs during a search, `result` is
-    the result after the last finished step. `sentence` is the message with its options marked, so that the command line
-    can write them as they are typed there.
+    the result after the last finished step. `sentence` is the message with its options marked: the command line writes
+    `--max-r` for `max_r`.
     """
 
     result: Result | None = None
@@ -84,7 +84,7 @@ class AnypagError(Exception):
 
 class AnypagWarning(UserWarning):
     """The data or the options make the result weaker than it could be; the message says how, and what to do. Python
-    shows each message once for each line of code; `warnings.simplefilter("ignore", AnypagWarning)` turns them off.
+    shows each message once for each line of code; `warnings.simplefilter("ignore", AnypagWarning)` hides all.
     """
 
 

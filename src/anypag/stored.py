@@ -384,7 +384,7 @@ def _paired(marks: Any, variables: Variables) -> Any:
 
 
 def rule_rows(rules: Mapping[int, Any]) -> Form:
-    """Rows (rule, i, j, mark, a, b): the rule set or proposed the mark at j on i–j. Its reason names a and b, or -1."""
+    """Rows (rule, i, j, mark, a, b): the rule set or proposed the mark at j on i–j. Its reason: a and b (-1: none)."""
 
     def of_rules(rows: Any, variables: Variables) -> Any:
         n = len(variables.names)

@@ -130,7 +130,7 @@ def map_in_threads(
 
 
 class InCaller:
-    """A callback. In the thread that made it, it calls `look`; in others, it raises CancelledError after `end`."""
+    """A callback. In the thread that made it, it calls `look`; in others, it raises CancelledError once `end` ran."""
 
     def __init__(self, look: Callable[..., None]) -> None:
         self._look, self._caller, self._is_over = look, get_ident(), Event()
@@ -144,7 +144,7 @@ class InCaller:
 
 
 def _begun(others: list[Future[None]]) -> list[Future[None]]:
-    """The workers that have started. Those that wait for a thread are cancelled, as no item is left."""
+    """The calls that have started. Calls that still wait for a thread are cancelled: no item is left for them."""
     return [other for other in others if not other.cancel()]
 
 

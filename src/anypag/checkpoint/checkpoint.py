@@ -194,7 +194,7 @@ def _are_answers(queries: AnyArray, p: AnyArray, n: int) -> bool:
 
 
 def state_parts(state: State) -> tuple[dict[str, Any], dict[str, AnyArray | None]]:
-    """The facts and arrays of a state; None for a missing array."""
+    """The facts of a state, by name; its arrays, by name (None for an array that the state lacks)."""
     form, whole = Nested(type(state)), replace(state, evidence=state.evidence.with_notes())
     tree: Any = {"state": form.write(whole, Variables(state.nodes.names))}
     leaves = [(name, leaf, reduce(getitem, name.split("/"), tree)) for name, leaf in _leaves(form, "state")]
@@ -221,7 +221,7 @@ def state_of(store: Store, algorithm: Algorithm, problem: Problem) -> State:
 
 
 def _leaves(form: Nested, name: str) -> Iterator[tuple[str, Form]]:
-    """The stored fields of a dataclass and of dataclasses within it, by their names in a file."""
+    """The stored fields of a dataclass and of the dataclasses within it, each with its name in a file."""
     for part, inner in stored_fields(form.kind).items():
         if isinstance(inner, Nested):
             yield from _leaves(inner, f"{name}/{part}")

@@ -37,7 +37,7 @@ WRAPPED = ("__func__", "fget", "func", "py_func", "__wrapped__")
 
 def content_hash(value: Any, *, declared: bool = False) -> str:
     """The hash, in hexadecimal. CheckpointError if a part of the value cannot be inspected and declares no identity.
-    With `declared` the user declares changes by `version`, and such a part is left out.
+    With `declared` such a part is left out: the user declares changes by `version`.
 
     >>> content_hash(np.zeros(2)) == content_hash(np.zeros(2)) != content_hash(np.zeros(3))
     True
@@ -83,7 +83,7 @@ class _Walk:
             yield from self._inside(value, depth)
 
     def _is_fresh(self, value: Any) -> bool:
-        """Is this the first visit to the value? Also True if it may be temporary: an `id` may be used again."""
+        """Is this the first visit to the value? Also True if it may be temporary: then its `id` may be reused."""
         if not hasattr(value, "__dict__") or hasattr(value, "__self__"):
             return True
         is_fresh = id(value) not in self._seen
@@ -95,7 +95,7 @@ class _Walk:
             yield from self._all((value.func, value.args, value.keywords), depth)
         elif hasattr(value, "py_func") or hasattr(value, "__wrapped__"):  # a compiled or wrapped function
             yield from self.parts(getattr(value, "py_func", None) or value.__wrapped__, depth - 1)
-        elif _is_our_function(value):  # the version of anypag represents its code
+        elif _is_our_function(value):  # its code is that of the version of anypag, which the fingerprint has
             yield f"{value.__module__} {value.__qualname__}".encode()
         elif hasattr(value, "__code__"):
             yield from _code_parts(value.__code__)

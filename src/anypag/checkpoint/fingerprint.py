@@ -64,7 +64,7 @@ def _data_hash(data: Any, problem: Problem) -> str:
         return content_hash(with_its_answers(data), declared=getattr(innermost(data), "version", None) is not None)
     test = problem.bound_test
     if is_in_engine(data) and isinstance(test, DataTest) and test.batch > 1:
-        # how strongly each pair depends, to six decimals, because the sums of an engine vary in the last digits
+        # the strength of each pair, rounded to six decimals, because the sums of an engine vary in the last digits
         x, y = np.triu_indices(len(test.names), 1)
         strengths = test.strength(Queries(x, y, np.empty((len(x), 0))))
         return content_hash([round(float(value), 6) for value in strengths])

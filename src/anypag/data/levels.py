@@ -1,4 +1,4 @@
-"""Levels of columns: the distinct values and their codes in each row, indicators, and the kind of a column.
+"""Levels of columns: the distinct values, the code of each row's value, indicators, and the kind of a column.
 
 Levels that are whole numbers near each other are found by counting, in a third of the time that sorting takes.
 
@@ -25,12 +25,12 @@ from anypag.errors import DataError, Option
 Codes = npt.NDArray[np.int32]
 MOST_APART = 1000  # whole numbers that differ by at most this are counted instead of sorted
 _MOST = 2.0**52  # float64 represents every whole number up to this one exactly
-MOST_CODES = 2.0**53  # rows get new codes 0, 1, 2, ... if codes could exceed this; up to here floats are exact
+MOST_CODES = 2.0**53  # if codes could exceed this, rows get new codes 0, 1, 2, ...; floats are exact up to here
 FEW_CELLS = 1 << 16  # up to this many codes, distinct rows are found by counting, which is faster than sorting
 MOST_COLUMNS = 8000  # the most columns of a correlation matrix with indicators (half a gigabyte)
 MOST_LEVELS = 10  # the most different values of a discrete column of numbers
 MOST_CODES = 20  # up to this many whole numbers may be codes, though they are taken for amounts
-ROWS_PER_LEVEL = 5  # the fewest rows for each of these values, on average
+ROWS_PER_LEVEL = 5  # the fewest rows for each value of a discrete column of numbers, on average
 _GLANCE = 1000  # how many first rows are looked at; most continuous columns of whole numbers show many levels there
 _NUMBER_LIKE = re.compile(
     r"""\s* [-+−]? \s* [$€£¥]? \s*
@@ -76,7 +76,7 @@ def codes_of(column: Floats) -> Codes:
 
 
 def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
-    """The least value and each value's distance from it; None if there are none, or if not all are whole and close."""
+    """The least value, and how far each value is above it. None without values, or if not all are whole and close."""
     if not len(values):
         return None
     least, most = float(values.min()), float(values.max())
@@ -86,7 +86,7 @@ def _counted_from_the_least(values: Floats) -> tuple[float, Codes] | None:
 
 
 def distinct_rows(levels: npt.NDArray[np.integer], n_levels: Counts) -> tuple[Counts, Counts]:
-    """For (k, rows) levels, the first row with each combination that occurs, and the number of each row's combination.
+    """For (k, rows) levels: the first row with each combination that occurs, and the index of each row's combination.
 
     >>> distinct_rows(np.array([[1, 0, 1], [0, 1, 0]]), np.array([2, 2]))
     (array([1, 0]), array([1, 0, 1]))
@@ -120,7 +120,7 @@ def spread_out(values: Floats, kinds: Sequence[str]) -> list[Floats]:
 
 
 def starts_of(names: Sequence[str], widths: Sequence[int]) -> Counts:
-    """(p + 1,) where the spread-out columns of each variable begin, then their number. DataError if it is too large."""
+    """(p + 1,) where the spread-out columns of each variable begin, then their count. DataError for too many."""
     if sum(widths) > MOST_COLUMNS:
         worst = int(np.argmax(widths))
         raise DataError(
@@ -154,7 +154,7 @@ def common_kind(kinds: Sequence[str]) -> Literal["continuous", "discrete", "any"
 
 
 def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None, kind: str, *, is_clear: bool) -> str:
-    """Why a column has its kind, in a few words; `is_clear`: its first rows have fractions."""
+    """Why a column has its kind, in a few words. `is_clear`: do its first rows have fractions?"""
     if given is not None:
         return "given by its type or by you"
     if labels is not None:

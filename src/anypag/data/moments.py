@@ -2,9 +2,9 @@
 
 Rows are processed in chunks with fixed bounds, so that a file that is read in parts gives exactly the numbers that
 its rows in memory give. In each chunk the columns are scaled by a power of two, which is exact. So the squares of 1e300
-or 1e-300 neither overflow nor vanish. If a later chunk has larger values, the sums so far are scaled down. The first
-row is subtracted, so that no digits are lost if values are large and vary little. Columns are then centred twice; the
-second time removes the rounding error of the first mean. Chunks are merged by the formula for the variance of two
+or 1e-300 neither overflow nor vanish. If a later chunk has larger values, the sums so far are scaled down. The table's
+first row is subtracted, so that no digits are lost if values are large and vary little. Then columns are centred twice:
+the second time removes the rounding error of the first mean. Chunks are merged by the formula for the variance of two
 groups. In a bootstrap resample each row is weighted by how often it was drawn; no row is copied.
 """
 
@@ -24,9 +24,9 @@ from anypag.threads import map_in_threads, single_blas, slices, threads_for
 PANEL = 256  # columns multiplied at once
 AT_ONCE = 32  # columns centred at once: their copies stay in the processor's cache
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
-"""The least work of a thread: how many numbers it centres, how many multiplications it does."""
+"""The least work of a thread: how many numbers it centres; how many multiplications it does."""
 CHUNK = 4_000_000  # numbers in a chunk: 32 MB
-_SMALL = 1e-5  # if a resampled column has less than this share of its deviation in the table, its values are compared
+_SMALL = 1e-5  # if a resample has less than this share of a column's deviation, it is checked whether it is constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def rows_in_chunk(p: int) -> int:
 
 
 class Sums:
-    """Collects means and centred products of columns over chunks of rows; `on`: a graphics card or None."""
+    """Sums of columns and of products over chunks of rows, from which moments follow; `on`: a graphics card or None."""
 
     def __init__(self, names: Sequence[str], on: Products | None = None) -> None:
         p = len(names)
@@ -199,8 +199,8 @@ def without_gaps(values: Floats) -> Floats:
 
 
 def _centre(columns: Floats, origin: Floats, exponent: npt.NDArray[np.int32]) -> Floats:
-    """Centres p columns, the rows of this (p, m) array, in place. Returns the means that were subtracted. Before that,
-    columns and origin are scaled by 2**-exponent, and the origin is subtracted from the columns.
+    """Scales p columns, the rows of this (p, m) array, and the origin by 2**-exponent; subtracts the origin from the
+    columns; then centres them. Works in place, and returns the means that the centring subtracted.
     """
     scaled_down(columns, exponent[:, None], out=columns)
     columns -= np.ldexp(origin, -exponent)[:, None]

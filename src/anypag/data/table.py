@@ -1,7 +1,7 @@
 """A table in memory: one float64 matrix, column names, and the kind of each column.
 
-Missing values are NaN. In a column of text, a value is the position of a label in the list of the column's labels. So
-every column is a column of numbers, and one matrix holds them all.
+Missing values are NaN. A text is stored as its index in the list of the column's labels. So every column holds numbers,
+and one matrix holds all columns.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Table:
     lags: int = 0  # the number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table
     weights: Floats | None = None
     """(n,) how much of the population each row stands for (`anypag.weighted`); None if all rows count alike."""
-    lacks: Mapping[Lacked, str] = field(default_factory=dict)  # what its source does not have (see `Lacked`)
+    lacks: Mapping[Lacked, str] = field(default_factory=dict)  # what its source cannot give, and why (see `Lacked`)
     _codes: dict[int, Codes] = field(default_factory=dict, init=False, repr=False)  # what was computed so far
     _levels: dict[int, Levels] = field(default_factory=dict, init=False, repr=False)
     _moments: dict[tuple[str, ...], Moments] = field(default_factory=dict, init=False, repr=False)
@@ -117,7 +117,7 @@ class Table:
 
     @cached_property
     def fractions(self) -> Flags:
-        """(p,) does a column have fractions within its first rows, so that it is continuous?"""
+        """(p,) True for columns with fractions in their first rows; these columns are continuous."""
         first = self.values[:_FIRST]
         return np.asarray((np.isfinite(first) & (first != np.floor(first))).any(axis=0))
 
@@ -356,7 +356,7 @@ def declared(table: Table, kinds: Mapping[str, str]) -> Table:
 
 
 def spelled_out(kinds: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
-    """The kinds, with each pattern replaced by the names that match it; a kind given for a name itself wins."""
+    """The kinds, with each pattern replaced by the names that match it. A kind given for a name overrides patterns."""
     if not isinstance(kinds, Mapping):
         raise ParameterError(f"Kinds are a mapping such as {{'sex': 'discrete'}}; got {kinds!r}.")
     patterns = {name: kind for name, kind in kinds.items() if is_pattern(name) and name not in names}

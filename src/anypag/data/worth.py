@@ -2,8 +2,9 @@
 
 Weighted rows are worth (sum of weights)² / (sum of squared weights) rows (Kish 1965) if the weights do not depend on
 the columns. If they do, each column has a factor: the variance of the correlation of two independent columns is roughly
-multiplied by both factors. The factor of a column x in standard units is Σ w² x² / Σ w². That of a column of levels is
-the mean factor of its levels' indicators, weighted by 1 − their means (first correction of Rao & Scott 1981).
+multiplied by both factors. The factor of a column x in standard units is Σ w² x² / Σ w². The factor of a column
+of levels is a mean of its indicators' factors, each weighted by 1 − the indicator's mean (Rao & Scott 1981, first
+correction).
 
 A column of ordered levels is treated as a normal variable of which only the level was recorded. A step function of a
 normal variable is a sum of Hermite polynomials, Σ f_k h_k. Two step functions, with f_k and g_k, have a correlation of
@@ -27,7 +28,7 @@ from anypag.threads import single_blas
 
 TERMS = 60  # how many terms of the sum Σ f_k g_k ρ^k are computed
 MOST = 0.999  # polychoric correlations are limited to this absolute value
-LEAST_LEFT = 1e-3  # smaller eigenvalues of a matrix with polychoric correlations are raised, at most to this value
+LEAST_LEFT = 1e-3  # smaller eigenvalues of a matrix of polychoric correlations are raised to this value or less
 HALVINGS = 40  # how many steps a bisection takes
 SCORED_AS = 6
 """The mean of f_1² over all columns, to this power, multiplies the row count of a score. Otherwise scores would mistake
@@ -37,13 +38,13 @@ the larger variance of strong polychoric correlations for edges. Chosen on seeds
 
 class Worth(NamedTuple):
     """Row counts. `n`: the effective number of rows, on average over pairs of columns. `factors`: (p,) the variance of
-    each column's correlations, relative to an average column. Two columns have n / (product of their factors) rows.
+    each column's correlations, relative to an average column. Two columns count as n / (product of their factors) rows.
     """
 
     n: int
     factors: Floats
     kept: Floats
-    """(p,) f_1² of ordered levels, else 1. The least value in a condition set multiplies the row count of its test."""
+    """(p,) f_1² for columns of ordered levels, else 1. A test's row count is multiplied by the least in its set."""
     n_scored: int  # the number of rows that scores count; lower with ordered levels
     n_rows: int  # the actual number of rows
 
@@ -67,7 +68,7 @@ def effective_rows(weights: Floats) -> float:
 
 
 def factor_of_numbers(values: Floats, weights: Floats) -> float:
-    """The factor by which weights enlarge the variance of a column's correlations; 1 for a constant."""
+    """The factor by which weights multiply the variance of a column's correlations; 1 for a constant."""
     share, squares = weights / weights.sum(), np.square(weights)
     centred = values - share @ values
     variance = share @ np.square(centred)
@@ -75,7 +76,7 @@ def factor_of_numbers(values: Floats, weights: Floats) -> float:
 
 
 def factor_of_levels(codes: Codes, weights: Floats) -> float:
-    """The mean factor of the indicators of a column's levels, weighted by 1 − their means; 1 for a constant."""
+    """The mean factor of the indicators of a column's levels, each weighted by 1 − its mean; 1 for a constant."""
     shares = np.bincount(codes, weights) / weights.sum()
     own = np.bincount(codes, np.square(weights)) / np.square(weights).sum()
     if len(shares) < 2:
@@ -130,7 +131,7 @@ def _solved(correlation: Floats, steps: Floats) -> Floats:
 
 
 def _positive(correlation: Floats, least: float) -> Floats:
-    """The matrix, with small eigenvalues raised to 0.001, or to `least` if that is lower; exactly symmetric."""
+    """The matrix, with small eigenvalues raised to `LEAST_LEFT`, or to `least` if that is lower; exactly symmetric."""
     values, vectors = np.linalg.eigh(correlation)
     least = min(LEAST_LEFT, max(least, 0.0))
     if values[0] < least:

@@ -134,7 +134,7 @@ def _refuse_contradictions(statements: Sequence[Statement], said: Facts, names: 
 
 
 def shortest_chain(causes: Flags, not_causes: Flags) -> list[int]:
-    """The shortest cycle of causes, or chain of causes from a node to one that it is said not to cause; else empty."""
+    """The shortest cycle of causes, or chain of causes from a to b although a is said not to cause b; else empty."""
 
     def chain_from(a: int) -> list[int]:
         return way_to(lambda b: b == a or bool(not_causes[a, b]), [a], lambda v: np.flatnonzero(causes[v]).tolist())

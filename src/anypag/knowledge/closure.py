@@ -86,7 +86,7 @@ def class_with_knowledge(mag: Marks, facts: Facts, pag: Marks | None = None) -> 
 
 class SeparationsOf(CollidersOf):
     """The colliders of a class of MAGs, from one member. A path D, ..., A, B, C that discriminates B in another member
-    need not do so in this one, but all members have the same separations. The ends D and C are separated by their
+    need not discriminate B here, but all members have the same separations. The ends D and C are separated by their
     anteriors: the nodes from which a path of `-->` and `---` leads to D or C. So B is no collider if it is an anterior.
     """
 
@@ -182,7 +182,7 @@ class _MemberSearch:
         arrow, tail = marks == Mark.ARROW, marks == Mark.TAIL
         has_arrow = arrow.any(axis=0)
         is_sure = has_arrow | self.facts.not_selecting
-        if bool((tail & tail.T)[is_sure].any()):  # such a node is no cause of selection, so it has no ---
+        if bool((tail & tail.T)[is_sure].any()):  # these nodes are no causes of selection, so they have no ---
             return False
         if not self.facts.selection and bool((arrow & arrow.T & self.facts.unconfounded).any()):
             return False

@@ -1,8 +1,8 @@
 """Knowledge as tables over numbered nodes, with all facts that follow from the statements alone.
 
 "A is a cause of B" is transitive and has no cycles. So statements about causes and non-causes imply more. Let A be a
-cause of B. Then B is no cause of A. A variable that A does not cause is not caused by B either. A variable that does
-not cause B does not cause A either. Being a cause of selection follows the same rules.
+cause of B. Then B is no cause of A. If A does not cause C, then B does not cause C. If C does not cause B, then C does
+not cause A. If A does not cause selection, then B does not cause selection.
 """
 
 from __future__ import annotations

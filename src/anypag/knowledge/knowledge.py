@@ -104,7 +104,7 @@ class Knowledge:
 
     @property
     def design(self) -> tuple[str, ...]:
-        """The contexts under assumption 3: any two of them have an edge, which the design gives and no test decides."""
+        """The contexts under assumption 3: any two of them have an edge, by the design of the data, not by a test."""
         said = [one for one in self.statements if isinstance(one, stated.Contexts) and "3" in one.assumptions]
         return tuple(name for one in said for name in one.names)
 

@@ -173,7 +173,7 @@ class Outcome:
     """A statement and its outcome.
 
     `became` is "used" (`marks` depend on it, or `why` says what else it did), "implied" (the data alone show it),
-    "contradicted" (by the data; the statement wins) or "not usable". `why` gives the reason in a sentence.
+    "contradicted" (by the data; the graph obeys the statement) or "not usable". `why` gives the reason in a sentence.
     """
 
     statement: str

@@ -93,7 +93,7 @@ def _why_not_final(result: Result) -> str | None:
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """The mark at `at` on the edge `then` after iteration r; its claim was withdrawn later. `now`: the final edge."""
+    """A mark whose claim was withdrawn: at `at`, on the edge `then` after iteration r. `now`: the final edge."""
 
     r: int
     at: str
@@ -119,9 +119,9 @@ def withdrawn_from(result: Result) -> Iterator[Withdrawn]:
 def withdrawn_marks(result: Result) -> list[Counts]:
     """For each iteration, (k, 4) rows (i, j, mark at j, mark at i): the mark at j on i–j was withdrawn later.
 
-    If the final graph has the edge, a mark is withdrawn if it changed. If the edge is gone, an arrowhead at A on A–B is
-    withdrawn if a possibly directed path of the final graph leads from A to B, and a tail if no directed path does. The
-    removal of an edge itself withdraws nothing, because the edge only meant that no test had separated the pair yet.
+    If the final graph has the edge, a mark is withdrawn if it changed. If it lacks the edge A–B, an arrowhead at A is
+    withdrawn if the final graph has a possibly directed path from A to B; a tail at A, if it has no directed path from
+    A to B. Removing an edge withdraws nothing by itself: the edge only meant that no test had separated the pair yet.
     """
     final = result.pag.marks
     still = cache(lambda: [np.packbits(about(final), axis=1) for about in (causes, not_causes)])

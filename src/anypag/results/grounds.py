@@ -120,7 +120,7 @@ class Searched:
     problem: Problem = field(repr=False)  # what the search worked on: the test, the choices, the audit of the data
     last: tuple[PAG, StepInfo] | None = field(repr=False)  # the graph after the last finished step, and its info
     for_effects: Callable[[], tuple[State, str | None]] | None = field(default=None, repr=False)
-    """Returns the state with more sampled graphs, for effects only, and what stopped drawing them (None if nothing)."""
+    """Draws more sampled graphs, for effects only. Returns the state, and what stopped the drawing or None."""
 
     @cached_property
     def pag(self) -> PAG:
@@ -185,7 +185,7 @@ class Searched:
 
     @cached_property
     def posterior(self) -> Posterior | None:
-        """The sampled graphs and those for effects only, which take a while to draw; None if no graphs were sampled."""
+        """The sampled graphs, with those for effects only: to draw these takes a while. None if none were sampled."""
         if getattr(self.state, "posterior", None) is None:
             return None
         state: Any = self.state if self.for_effects is None else self.for_effects()[0]

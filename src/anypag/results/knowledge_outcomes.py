@@ -29,7 +29,7 @@ from anypag.search.problem import Problem
 from anypag.search.state import State
 
 COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive"))
-"""Words for a log-probability difference below each limit; Kass and Raftery (1995) have 2, 6 and 10 for its double."""
+"""Words for a difference in log probability below each limit; Kass and Raftery (1995) give the limits doubled."""
 
 
 def outcomes_of(state: State, problem: Problem, *, final: bool, fits: bool) -> tuple[Outcome, ...]:
@@ -76,7 +76,7 @@ class _Judge:
             case PairStatement("joined"):
                 return _told(statement, "used", why="not tested")
             case PairStatement("not_joined"):
-                by_tests = getattr(self.state, "rival", None) is None  # else scores rated no graph with this edge
+                by_tests = getattr(self.state, "rival", None) is None  # else scores never rated a graph with this edge
                 return self._not_joined(statement) if by_tests else _told(statement, "used", why="not tried")
         alone, closed = self._alone(statement), self._closed_alone(statement)
         against = self._against(alone, closed)
@@ -93,7 +93,7 @@ class _Judge:
         return _told(statement, "not usable", why=self._unfinished(closed) or self._why_idle(statement, alone))
 
     def _cost(self, statement: Statement) -> str:
-        """A clause that says how much better a graph fits that violates the statement; empty if no such graph does."""
+        """A clause on how much better a graph that violates the statement fits; empty if none fits clearly better."""
         rival = getattr(self.state, "rival", None)  # only searches by scores have this graph
         if rival is None or rival.pag is None:
             return ""

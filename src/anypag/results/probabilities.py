@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 MOST_GRAPHS = 3  # how many of the most probable graphs are kept
 LEAST_ALTERNATIVE = 0.05  # an `Alternative` with a smaller share is reported without its changes
-LEAST_ROWS_PER_NUMBER = 1.0  # fewer rows for each parameter of the best graph are too few for the probabilities
+LEAST_ROWS_PER_NUMBER = 1.0  # with fewer rows per parameter of the best graph, the probabilities are not reliable
 MOST_OFF = 0.05  # the model does not fit if a larger share of pairs differs from tables simulated from the best graph
 LEAST_PAIRS = 2  # a misfit needs this many pairs that differ (or all pairs), because one may differ by chance
 MOST_PAIRS = 3  # how many of the worst pairs are named
 DOES_NOT_FIT = "This table does not fit what the probabilities assume"
-LESS_THAN_HALF = 0.5  # curved functions of the causes explain a misfit if they leave less than this share of it
+LESS_THAN_HALF = 0.5  # if curved functions of the causes leave less than this share of a misfit, they explain it
 Remedy = Literal["normal scores", "curves", "some curves", "interactions", "levels", "pooling"]
 REMEDIES: Mapping[Remedy, str] = {
     "normal scores": Sentence(f"Columns seem to be distorted: choose {Option('transform', 'normal-scores')}."),

@@ -228,7 +228,7 @@ class Result:
 
     @property
     def misfit(self) -> Misfit | None:
-        """Does the table fit what the probabilities assume? None without probabilities, and before orders are found."""
+        """Does the table fit what the probabilities assume? None before orders settle, or without a posterior."""
         return self.grounds.misfit
 
     @property

@@ -30,7 +30,7 @@ ADVICE = (
 
 
 class Failure(NamedTuple):
-    """A resample that gave no graph: its number, and why."""
+    """A resample that gave no graph: its index (from 0), and why."""
 
     k: int
     why: str
@@ -126,7 +126,7 @@ class Stability:
 
     @property
     def kinds(self) -> dict[str, Floats]:
-        """For each kind of edge, written from i to j (`o->`, for example): (p, p) the share of graphs with it."""
+        """For each kind of edge (such as `o->`): (p, p) the share of graphs with this edge, written from i to j."""
         at_a, at_b = self.edges[:, 2], self.edges[:, 3]
         return {
             symbol: self._shares((at_a == left) & (at_b == right), (at_b == left) & (at_a == right))
@@ -201,7 +201,7 @@ def not_causes(marks: Marks) -> Flags:
 
 
 def _keys(graph: PAG) -> Counts:
-    """One number for each edge, made of the pair and its two marks."""
+    """A code for each edge: a whole number that stands for its pair and its two marks."""
     marks = graph.marks
     a, b = np.nonzero(np.triu(marks))
     return (a * len(marks) + b) * 16 + marks[b, a].astype(np.int64) * 4 + marks[a, b]

@@ -31,9 +31,8 @@ SECONDS_A_PAIR, SECONDS_A_CELL, SECONDS_A_ROW, SECONDS_A_BLOCK = 6e-4, 1.2e-6, 1
 """The posterior of n variables takes about the larger of two times. The first is SECONDS_A_PAIR · n². The second is
 n² · (SECONDS_A_CELL · distinct rows + SECONDS_A_ROW · rows) if the score counts rows; else
 SECONDS_A_BLOCK · n · Σ (kᵢ⁵ - 1), where the score has kᵢ columns for variable i. Measured: 3 to 4 s for 100 columns of
-numbers, 17 s for 180; 27 s for 35 columns of levels with 20,000 rows; 5 s for 10 with 600,000 rows, 2,627 of them
-distinct. 12 columns of numbers and one of 15 levels take 7 s; if that column has 30 levels, 163 s.
-"""
+numbers, 17 s for 180; 27 s for 35 columns of levels with 20,000 rows; 5 s for 10 columns of levels with 600,000 rows
+(2,627 of them distinct). 12 columns of numbers and one of 15 levels take 7 s, or 163 s if it has 30 levels."""
 _A_MARK = {Mark.ARROW: "an arrowhead", Mark.TAIL: "a tail"}
 POSTERIOR = "tests, then a posterior over graphs"  # shown as the reason if "auto" continues with scores
 
@@ -98,7 +97,7 @@ def _check_same_design(data: Pooled, said: list[Contexts]) -> None:
 
 
 def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorithm, Score | None, Chosen | None]:
-    """The algorithm ("icd" if "auto" takes no posterior), its score if needed, and the reason if "auto" chose it."""
+    """The algorithm ("icd" if "auto" samples no posterior); its score or None; what "auto" chose and why, or None."""
     if not method.facts.tests_by:
         return method, score_for(test) if method.facts.needs_score else None, None
     score, why = _score_or_reason(method.facts.of_tests, choices, test)
@@ -109,7 +108,7 @@ def _settled(method: Algorithm, choices: Choices, test: CITest) -> tuple[Algorit
 
 
 def _score_or_reason(of_tests: Sequence[str], choices: Choices, test: CITest) -> tuple[Score | None, str | Sentence]:
-    """The score for the posterior of "auto", or None if it uses tests alone; and the reason in words."""
+    """The score for the posterior of "auto" (None if "auto" uses tests alone), and the reason in words."""
     given = [f"{Option(name)}" for name in of_tests if not is_default(name, getattr(choices, name))]
     if given and not is_default("effort", choices.effort):
         why = "the first is only for searches by tests, the other only for searches by scores."

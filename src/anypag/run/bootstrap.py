@@ -175,7 +175,7 @@ def _require_whole_clusters(plan: Plan) -> None:
 
 
 def _require_rows(plan: Plan, n_rows: int, n_variables: int) -> None:
-    distinct = n_rows // 2 if plan.resample == "half" else int(n_rows * (1 - np.exp(-1)))  # their expected number
+    distinct = n_rows // 2 if plan.resample == "half" else int(n_rows * (1 - np.exp(-1)))  # (expected) different rows
     if distinct <= n_variables:
         raise DataError(
             f"A resample must have more rows than there are variables. With {Option('resample', plan.resample)} each "
@@ -235,7 +235,7 @@ def bootstrap(
         checkpoint: a file that keeps the graphs of the resamples: a killed run can be resumed, and a finished run
             can be extended to a larger `n`.
         n_jobs: how many resamples run at the same time, through joblib; -1 for one per core, None for the number in the
-            surrounding `joblib.parallel_config`, else one. The results are the same to the bit.
+            surrounding `joblib.parallel_config` (without one, 1). Results are the same to the bit for any number.
         cluster: a column, or a value for each row, that says which rows belong together (to a person, a school): whole
             clusters are drawn. The column is left out of the search.
 
@@ -243,7 +243,8 @@ def bootstrap(
 
     Returns:
         `s.adjacency`, `s.arrowhead`, `s.tail`, `s.circle`, `s.causes`, `s.not_causes`: (p, p) shares of the resamples.
-        For a mark, entry [i, j] is about the mark at j on i–j. `s.graphs`, `s.failures`; `s.result` for all rows.
+        For a mark, entry [i, j] is about the mark at j on i–j. `s.graphs`: the graphs of the resamples; `s.failures`:
+        those without a graph; `s.result`: the result of all rows.
 
     >>> import anypag as ap
     >>> dag = ap.DAG.from_string("A --> C; B --> C; C --> D")

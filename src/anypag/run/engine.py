@@ -240,9 +240,9 @@ def learn(
             is "largest-p" for "auto", "icd" and "bayes" on data if the test takes many questions at once, else "first".
         possible_dsep: for "fci" and "gfci", the nodes of Possible-D-Sep that condition sets may contain: "all", or only
             those "on-paths" between the two variables, which suffice and give far fewer sets.
-        dsep_max_r: the size of the largest condition sets of the Possible-D-Sep phase; None: only `max_r` limits it.
+        dsep_max_r: the size of the largest condition sets of the Possible-D-Sep phase; if None, `max_r` limits it.
         effort: how long to search by score ("auto", "bayes", "boss", "gfci"). 1 is fast, 5 is thorough (more work).
-        selection_bias: False if the sample is known not to be selected; leaves rules R5–R7 out.
+        selection_bias: False if the sample is known not to be selected; then rules R5–R7 are not used.
         knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
             `result.knowledge` has the outcome of each statement.
         names: the variables, if the table does not name them; else the columns to use, "price*" for all that match.
@@ -256,10 +256,10 @@ def learn(
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
             one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
             warning then says so.
-        threads: how many threads test edges and improve graphs; 0 for one per core. The result is the same to the bit.
+        threads: how many threads test edges and improve graphs; 0 for one per core. The result does not depend on it.
         n_jobs: how many workers run a slow test (a function of yours) at the same time, through joblib; -1 for one per
-            core, None for the number in the surrounding `joblib.parallel_config`, else one. The result is the same to
-            the bit.
+            core, None for the number in the surrounding `joblib.parallel_config` (without one, 1). The result does not
+            depend on it.
 
     Returns:
         The result: `result.pag`, `result.posterior` (how probable edges are), `result.by_tests` (the search by tests,

@@ -1,7 +1,7 @@
 """Searches on resamples: `Plan` draws the rows of each resample; joblib runs the searches in this process, in other
 processes, or on a cluster. The search on one resample is a replicate.
 
-The seed and the number of a replicate decide its rows. So any backend and number of workers give the same results.
+The seed and the index of a replicate decide its rows. So any backend and number of workers give the same results.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from anypag.stored import RefusedError, Variables
 
 ABOUT_THE_RUN = ("checkpoint", "resume", "progress", "n_jobs")  # choices for the whole run, not for a replicate
 FEWEST = 2  # the fewest resamples
-LEAST_SECONDS = 1e-3  # the time budget if no time is left; 0 is not allowed, and with this a search ends at once
+LEAST_SECONDS = 1e-3  # the time budget if no time is left: a search then ends at once; a budget of 0 is not allowed
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,9 @@ def make(sent: Any, plan: Plan, allowed: Allowed, k: int) -> Replicate:
 def made_through_joblib(
     rows: Resamples, plan: Plan, numbers: Sequence[int], choices: Choices, left: Callable[[int], Allowed]
 ) -> Iterator[Replicate]:
-    """The replicates of these numbers, as they finish. `rows` go once to each worker. `left` is called when a replicate
-    is dispatched, and returns its budgets. Two replicates are dispatched per worker. With a budget only one is,
-    because dispatched replicates share the rest of the budget. With `max_tests` a task has only one replicate.
+    """The replicates with the indices `numbers`, as they finish. `rows` go once to each worker. `left` is called when a
+    replicate is dispatched, and returns its budgets. Each worker has up to two replicates dispatched to it. With a
+    budget it has one, because dispatched replicates share the rest of it. With `max_tests` joblib does not batch them.
     """
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
@@ -173,7 +173,7 @@ class Budget:
         # a worker may get its next replicate before the result of its last one was read
         self._places = 1 if n_at_a_time == 1 else 2 * n_at_a_time
         self._clock, self.n_tests = Clock(), 0
-        self._promised: dict[int, int] = {}  # tests reserved, by the number of a running replicate
+        self._promised: dict[int, int] = {}  # tests reserved, by the index of a running replicate
         self._lock = Lock()  # joblib calls from its own threads
 
     @property
@@ -206,7 +206,7 @@ class Budget:
 
 
 class Replicates(AbstractContextManager["Replicates"]):
-    """The graphs of the resamples done so far, by number of resample; use it in a `with` statement. After `keep` they
+    """The graphs of finished resamples, by the index of the resample; use it in a `with` statement. After `keep` they
     are also in a file. The file does not fix the number of resamples: a run of 100 can be extended to 500.
     """
 
@@ -230,7 +230,7 @@ class Replicates(AbstractContextManager["Replicates"]):
             self.write()
 
     def missing(self, n: int) -> list[int]:
-        """The numbers below n of the resamples that are not done yet."""
+        """The indices (below n) of the resamples that are not done yet."""
         return [k for k in range(n) if k not in self.graphs and k not in self.failures]
 
     def write(self) -> None:

@@ -43,8 +43,7 @@ class Listeners:
 
 class Watcher:
     """Called before every batch of tests and after every step; either call may end the run by raising `Stopped`. Tests
-    count against the budget from the creation of the watcher on. Before each batch signals are checked first. Signals
-    wait while files are written and callbacks run.
+    count from the creation of the watcher on. Signals wait while files are written and callbacks run.
     """
 
     def __init__(
