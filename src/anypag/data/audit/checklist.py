@@ -189,7 +189,8 @@ class Audited(NamedTuple):
 
 def audited(source: Source, needs: Needs, *, threads: int = 1, on: Products | None = None) -> Audited:
     """The audit of a source for a test; it lists errors, and ends early if no usable column or too few rows are left. A
-    test of levels reads distinct rows with counts, if they are few; others read rows in memory if `missing="pairwise"`.
+    test of levels reads distinct rows with counts if these rows are few; with `missing="pairwise"`, other tests read
+    the rows in memory.
     """
     require(needs.missing in ("error", "drop", "pairwise"), "missing", "'error', 'drop' or 'pairwise'", needs.missing)
     require(needs.singular in ("error", "keep"), "singular", "'error' or 'keep'", needs.singular)

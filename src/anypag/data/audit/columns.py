@@ -186,7 +186,7 @@ def header_findings(names: Sequence[str]) -> list[Finding]:
 
 
 def repeated_name_findings(names: Sequence[str], line: str = "") -> list[Finding]:
-    """Errors about names that come twice in a file, whose first line is `line`. It lacks names that polars made up."""
+    """Errors about names that come twice in a file. A name that is not in its first `line` was made up by polars."""
     there = set(names)
     renamed = [(found[1], name) for name in names if (found := _DUPLICATED.fullmatch(name)) and found[1] in there]
     pairs = [(first, name) for first, name in renamed if name not in line]

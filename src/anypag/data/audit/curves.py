@@ -34,7 +34,7 @@ MOSTLY = 0.8  # if one value fills more than this share of the rows, no curve is
 GAINED = 0.03  # normal scores are advised if they raise the mean log-likelihood of a row by this for each column
 ALIKE = 0.999  # columns whose normal scores have a larger correlation order the rows alike
 MOST_PAIRWISE = 40  # with gaps and at most this many columns, each pair is checked on the rows that have both values
-COLUMNS_AT_ONCE = 16  # prepared at a time (128 kB); a larger block would be allocated and cleared anew each time
+COLUMNS_AT_ONCE = 16  # columns prepared at a time (128 kB); larger blocks would be allocated and cleared each time
 _NOTHING = 1e-6  # shares below this count as 0
 
 
@@ -73,7 +73,7 @@ def distorted_findings(table: Table) -> list[Finding]:
     standard = _standard(values)  # (p, rows)
     squares = np.square(standard)
     excess = np.einsum("ij,ij->i", squares, squares) / len(values) - 3
-    if np.abs(excess).mean() < 1.5 * math.sqrt(24 / len(values)):  # 0.8 standard errors if all are Gaussian
+    if np.abs(excess).mean() < 1.5 * math.sqrt(24 / len(values)):  # if all are Gaussian, 0.8 standard errors
         return []
     scores = _of_ranks(len(values))[0, _twice_ranks(values)]
     plain, ranked = (np.atleast_2d(np.corrcoef(rows)) for rows in (standard, scores))
@@ -123,7 +123,7 @@ def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, floa
 
 
 def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
-    """(x, y, share) for each curve: x explains this share of y's variance that lines leave. `p`: number of columns."""
+    """(x, y, share) for each curve. `share`: of the variance of y that lines leave. `p`: the number of all columns."""
     if len(values) < LEAST_ROWS:
         return []
     usable = np.flatnonzero(~mostly_one(values))

@@ -21,7 +21,7 @@ from anypag.data.table import Missing, Table
 from anypag.errors import DataError, Option, Sentence, listed
 
 FEWEST = 0.5  # the least share of rows with a value in a column, and the least share of complete rows
-MANY_GAPS = 0.1  # with a larger share of gaps, a column is left out if another column is constant where it has values
+MANY_GAPS = 0.1  # a column with a larger share of gaps is left out if its values fill only rows that agree in another
 _WHY = {
     "constant": "constant in the rows used",
     "relation": "an exact linear function of others",

@@ -4,7 +4,7 @@ A Cholesky factorisation with pivoting selects columns until the others have no 
 gives one relation, which is solved for the column with the largest correlations with the rest: "total = a + b". Any n
 columns of n rows are related in this way by chance alone, so nothing is reported if n − 1 columns were selected.
 
-Relations that hold in all but a few rows are searched for in random draws of rows, which often have none of these few.
+Some relations are broken by a few rows. They are searched for in random draws of rows: a draw often has no such row.
 
 Also finds indicators (0/1 columns) of the levels of one variable: no row has a 1 in two of them. For two rare columns
 this may be chance. Under independence the number of rows in which both are 1 is about Poisson, so it is 0 with
@@ -34,7 +34,7 @@ _CLEARLY_LEFT = 1e-5  # there is no relation if others leave more than this shar
 _FEW = 200  # up to this many columns, inverting the matrix is fastest
 RELATION = "Exact linear relation: "
 BROKEN = 0.01  # the largest share of rows that break a reported relation
-DRAWS, MORE_ROWS = 4, 20  # draws of rows that are searched for relations; how many more rows than columns each has
+DRAWS, MORE_ROWS = 4, 20  # how many draws of rows are searched for relations; a draw has 20 more rows than columns
 CHANCE = 0.001  # the limit for the first pair of a group of indicators; see the top of this file
 CHANCE_OF_JOINING = 0.01  # the limit for each further column
 MOST_ROWS = 20_000  # groups are searched for in at most this many rows; a reported group holds in all rows
@@ -70,8 +70,8 @@ def exact_relations(moments: Moments) -> list[tuple[tuple[str, ...], str]]:
 
 
 def broken_relation_findings(table: Table) -> list[Finding]:
-    """Warnings about linear relations of continuous columns that hold in all but a few rows. A relation is found if one
-    of `DRAWS` draws has none of these rows. Columns that are mostly one value are left out: they relate by chance.
+    """Warnings about linear relations of continuous columns that a few rows break. A relation is found if one of
+    `DRAWS` draws has none of these rows. Columns that are mostly one value are left out: they relate by chance.
     """
     table = table.take([table.names[i] for i in table.of_kind("continuous")]).complete()
     n, names, found = table.n, table.names, dict[frozenset[str], Finding]()
@@ -101,8 +101,8 @@ def _correlations(values: Floats) -> Floats:
 
 
 def _broken(values: Floats, drawn: Counts) -> int:
-    """The number of rows that break the relation between the last column and the others in the drawn rows. Also 0 if a
-    column is mostly one value, and for two columns that are nearly the same, which the audit names elsewhere.
+    """How many rows break the relation that holds between the last column and the others in the drawn rows. Also 0 if a
+    column is mostly one value, and for two columns that are nearly the same: another check reports these.
     """
     n, p = values.shape
     values, _ = in_units(values)
@@ -163,7 +163,7 @@ def _relation(moments: Moments, basis: Indices, weights: Floats, left_over: int)
     members = np.append(basis[used], left_over)
     in_order = np.argsort(members)
     alike = np.abs(moments.correlation[np.ix_(members[in_order], members[in_order])]).sum(axis=0)
-    most = np.flatnonzero(alike > alike.max() - _NEGLIGIBLE)[-1]  # of equal columns the last
+    most = np.flatnonzero(alike > alike.max() - _NEGLIGIBLE)[-1]  # the last of equal columns
     in_order = np.append(np.delete(in_order, most), in_order[most])
     members, coefficients = members[in_order], np.append(weights[used], -1.0)[in_order]
     names = tuple(moments.names[i] for i in members)
@@ -206,7 +206,7 @@ def indicator_findings(table: Table) -> list[Finding]:
 
 def _groups(expected: Floats) -> list[list[int]]:
     """Groups of columns where no row has two 1s, which chance does not explain. A group grows from the clearest pair; a
-    column is in at most one group. `expected`: per pair, how many rows would have two 1s by chance; −inf if one does.
+    column is in at most one group. `expected`: per pair, how many rows would have two 1s by chance; −inf if any has.
     """
     p = len(expected)
     enough, to_join = math.log(max(p * (p - 1) / 2, 1.0) / CHANCE), math.log(max(p, 1) / CHANCE_OF_JOINING)

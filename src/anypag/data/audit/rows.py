@@ -23,7 +23,7 @@ from anypag.threads import slices
 LEAST_ROWS = 4  # fewer rows are not enough for any test
 FEW_ROWS = 20  # with fewer rows the audit warns, and some checks are not made
 ROWS_PER_LEVEL = 5  # the fewest rows for each level, or each combination of levels
-MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # a list of costly columns ends at this length, or at this share of complete rows
+MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # costly columns are listed up to 5, or until 90 % of the rows are complete
 MOST_GAPS = 8  # the most columns whose gaps a message counts
 MOST_CELLS = 10_000  # a table with more rows is not checked for being a table of counts
 VARIES = 0.3  # the standard deviation of counts is mostly a larger share of their mean; of measurements a smaller one
@@ -71,7 +71,7 @@ def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, c
 
 
 def costly_columns(names: Sequence[str], gaps: Flags) -> str:
-    """A clause on the columns whose gaps cost the most complete rows: how many rows remain if these are dropped."""
+    """A clause on the columns whose gaps cost the most complete rows: how many rows remain if they are dropped."""
     out = costliest(gaps, ENOUGH_COMPLETE)[:MOST_COSTLY]
     whole = int((~np.delete(gaps, out, axis=1).any(axis=1)).sum())
     return f"; {whole:,} remain without {listed([names[k] for k in out])}" if out and len(out) < len(names) - 1 else ""
@@ -118,7 +118,7 @@ def _seen(n: int, r: int) -> float:
 
 
 def power_notes(n: int, largest: int) -> tuple[str, ...]:
-    """A note on the correlations that n rows mostly miss; none if they are weak, or if a finding warns already."""
+    """A note on the correlations that n rows mostly miss; none if only weak ones are missed, or if a finding warns."""
     if n < FEW_ROWS or fisher_freedom(n, largest) <= 0 or _seen(n, largest) < WEAK:
         return ()
     others = f"{largest} other column{'s' * (largest > 1)}"
@@ -270,7 +270,7 @@ def changes(values: Floats) -> tuple[Flags, Flags]:
 
 
 def large_autocorrelations(columns: Floats, limit: float) -> Floats:
-    """(p,) the correlation of neighbours in each row of (p, n) if its size is above the limit, else 0."""
+    """(p,) the correlation of neighbouring values in each row of (p, n) if its size is above the limit, else 0."""
     large, perhaps = np.zeros(len(columns)), np.flatnonzero(may_exceed(columns, limit))
     if len(perhaps):
         found = autocorrelations(columns[perhaps])
@@ -279,7 +279,7 @@ def large_autocorrelations(columns: Floats, limit: float) -> Floats:
 
 
 def autocorrelations(columns: Floats) -> Floats:
-    """(p,) the correlation of neighbours in each row of (p, n); 0 for a constant row."""
+    """(p,) the correlation of neighbouring values in each row of (p, n); 0 for a constant row."""
     centred, _ = in_units(columns, axis=1)
     for _ in range(2):  # the second time removes the rounding error of the first mean
         centred -= centred.mean(axis=1)[:, None]
@@ -289,9 +289,9 @@ def autocorrelations(columns: Floats) -> Floats:
 
 
 def may_exceed(columns: Floats, limit: float) -> Flags:
-    """(p,) may the correlation of neighbours in each row of (p, n) exceed the limit in size? Three sums, which need no
-    copy of the values, rule this out for nearly all columns in a third of the time of `autocorrelations`. A bound on
-    rounding errors is added, so a column whose values are far from 0 usually needs the exact computation.
+    """(p,) False if the correlation of neighbouring values in a row of (p, n) cannot exceed the limit in size. Three
+    sums show this for nearly all columns, without a copy of the values, in a third of the time of `autocorrelations`.
+    As rounding errors are allowed for, a column whose values are far from 0 usually needs the exact computation.
     """
     n = columns.shape[1]
     with np.errstate(over="ignore", invalid="ignore"):

@@ -159,7 +159,7 @@ def _scan(
     gaps: list[str] | None,
     overrides: dict[str, polars.DataType] | None = None,
 ) -> polars.LazyFrame:
-    """A text file as a lazy frame; column types are inferred from the first `rows` rows (None: all; 0: text)."""
+    """A text file as a lazy frame; column types come from the first `rows` rows (None: all; 0: all are text)."""
     separator, decimal_comma, line_end = dialect(path, ending_of(path), reading.encoding)
     return polars.scan_csv(
         decoded_whole(path, reading.encoding) or path.absolute(),

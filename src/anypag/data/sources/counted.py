@@ -75,7 +75,7 @@ class CountedTable(ThroughRows):
 
     @property
     def lacks(self) -> Mapping[Lacked, str]:
-        """What the table lacks after its rows are repeated, and the rows if they are too many to check one by one."""
+        """What the repeated rows lack (`_rows_lack`); also "rows" if they are too many to check one by one."""
         if self._is_plain or self.n * len(self.names) <= MOST_LOOKED_AT:
             return self._rows_lack
         return {**self._rows_lack, "rows": f"the counts stand for {self.n:,} rows, too many to check one by one"}

@@ -82,7 +82,7 @@ class EngineTable(ThroughRows):
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kind of each column: as given, else as for a table in memory."""
+        """The kind of each column: as given, else inferred as for a table in memory."""
         return tuple(self.given_kinds.get(name) or self._kind(i) for i, name in enumerate(self.names))
 
     def _kind(self, i: int) -> Kind:

@@ -259,7 +259,7 @@ def beside(system: Table, design: Table, of_set: Counts) -> Table:
 
 
 def comparable(table: Pooled, *contexts: str) -> Flags:
-    """(n,) rows with the observed set's values of other contexts; all rows if one of `contexts` is constant there."""
+    """(n,) the rows whose other contexts are as in the observed set; all rows if one of `contexts` is fixed there."""
     others = [table.names.index(name) for name in table.contexts if name not in contexts]
     first = table.values[np.argmax(table.of_set == 0), others]
     alike = (table.values[:, others] == first).all(axis=1)
@@ -294,7 +294,7 @@ def design_of(contexts: Any, sets: tuple[str, ...], order: Sequence[int], *, con
 
 
 def _observed_levels_first(design: Table) -> Table:
-    """The design, levels numbered by appearance: estimates compare with the first level, that of the observed set."""
+    """The design with levels in order of appearance: estimates compare with the first, that of the observed set."""
     values, labels = np.array(design.values), list(design.labels)
     for i, own in enumerate(design.labels):
         if own:

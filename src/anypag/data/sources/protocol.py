@@ -1,8 +1,8 @@
 """The interface of a source of rows (`Source`), and what a test asks of it (`Needs`).
 
 `Table` is the source of rows in memory, `CountedTable` that of rows with counts. A view is a source too: `take`,
-`with_kinds`, `complete` and `normal_scores` return one. Columns are always in the user's order. The classes document a
-member only where it differs from `Source`.
+`with_kinds`, `complete` and `normal_scores` return one. Columns are always in the user's order. A class of
+sources documents a member only where it differs from `Source`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Lacked = Literal["rows", "order", "values"]
 class Needs(NamedTuple):
     """What a test, an algorithm and the user's choices require of a table; the audit reports violations. `takes`: the
     kind that the test gives to every column; "any" if it uses each column's own kind. `max_r`: the size of the largest
-    condition set; None for all columns but x and y. `score`: whether the method scores graphs too. `sees_curves`:
+    condition set; None: all columns except x and y. `score`: whether the method scores graphs too. `sees_curves`:
     whether the test sees more than straight lines. `weighs`: whether the test can weight rows.
     """
 
@@ -69,7 +69,7 @@ class Levels(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Moments in which indicators of all levels but one replace a discrete column. `start`: where columns begin."""
+    """Moments with indicators in place of discrete columns. `start` (p + 1,): where each variable's columns begin."""
 
     moments: Moments
     start: Counts
