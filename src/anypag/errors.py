@@ -84,7 +84,7 @@ class AnypagError(Exception):
 
 class AnypagWarning(UserWarning):
     """The data or the options make the result weaker than it could be; the message says how, and what to do. Python
-    shows each message once for each line of code; `warnings.simplefilter("ignore", AnypagWarning)` hides all.
+    shows each message once for each line of code; `warnings.simplefilter("ignore", AnypagWarning)` hides them.
     """
 
 

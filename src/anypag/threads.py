@@ -77,7 +77,7 @@ def _limit(libraries: Sequence[tuple[Any, int]]) -> None:
 
 @cache
 def _blas(with_scipy: bool) -> list[Any]:
-    """The loaded BLAS libraries. Importing scipy may load one more, so they are looked up again then."""
+    """The loaded BLAS libraries. Importing scipy may load one more, so they are looked up again after that."""
     from threadpoolctl import ThreadpoolController
 
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)

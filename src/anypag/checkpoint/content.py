@@ -95,7 +95,7 @@ class _Walk:
             yield from self._all((value.func, value.args, value.keywords), depth)
         elif hasattr(value, "py_func") or hasattr(value, "__wrapped__"):  # a compiled or wrapped function
             yield from self.parts(getattr(value, "py_func", None) or value.__wrapped__, depth - 1)
-        elif _is_our_function(value):  # its code is that of the version of anypag, which the fingerprint has
+        elif _is_our_function(value):  # not hashed: the fingerprint has the version of anypag
             yield f"{value.__module__} {value.__qualname__}".encode()
         elif hasattr(value, "__code__"):
             yield from _code_parts(value.__code__)

@@ -120,7 +120,7 @@ def spread_out(values: Floats, kinds: Sequence[str]) -> list[Floats]:
 
 
 def starts_of(names: Sequence[str], widths: Sequence[int]) -> Counts:
-    """(p + 1,) where the spread-out columns of each variable begin, then their count. DataError for too many."""
+    """(p + 1,) where each variable's spread-out columns begin, then their count. DataError if there are too many."""
     if sum(widths) > MOST_COLUMNS:
         worst = int(np.argmax(widths))
         raise DataError(

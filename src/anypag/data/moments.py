@@ -26,7 +26,7 @@ AT_ONCE = 32  # columns centred at once: their copies stay in the processor's ca
 LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
 """The least work of a thread: how many numbers it centres; how many multiplications it does."""
 CHUNK = 4_000_000  # numbers in a chunk: 32 MB
-_SMALL = 1e-5  # if a resample has less than this share of a column's deviation, it is checked whether it is constant
+_SMALL = 1e-5  # a resampled column with less than this share of its deviation is checked for being constant
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ class Worth(NamedTuple):
     n: int
     factors: Floats
     kept: Floats
-    """(p,) f_1² for columns of ordered levels, else 1. A test's row count is multiplied by the least in its set."""
+    """(p,) f_1² for columns of ordered levels, else 1. The least in a condition set multiplies the row count."""
     n_scored: int  # the number of rows that scores count; lower with ordered levels
     n_rows: int  # the actual number of rows
 

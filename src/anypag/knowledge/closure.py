@@ -192,7 +192,7 @@ class _MemberSearch:
         return not bool((wrong | (leads & arrow.T)).any())
 
     def _offending(self, marks: Marks) -> list[int] | None:
-        """Nodes at which these marks are not those of a member that agrees with knowledge; None if there are none."""
+        """Nodes that show why these marks are no member that agrees with knowledge; None if they are such a member."""
         wrong = self.facts.disagreement(marks)
         if wrong is not None:
             leads = ancestry(marks) | np.eye(len(marks), dtype=np.bool_)

@@ -93,7 +93,7 @@ def _why_not_final(result: Result) -> str | None:
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """A mark whose claim was withdrawn: at `at`, on the edge `then` after iteration r. `now`: the final edge."""
+    """A withdrawn claim: the mark at `at` on the edge `then` after iteration r. `now`: the final edge, or None."""
 
     r: int
     at: str

@@ -29,7 +29,7 @@ from anypag.search.problem import Problem
 from anypag.search.state import State
 
 COSTS = ((1.0, "not much"), (3.0, "some"), (5.0, "strong"), (math.inf, "decisive"))
-"""Words for a difference in log probability below each limit; Kass and Raftery (1995) give the limits doubled."""
+"""Words for a difference in log probability below each limit. Kass and Raftery (1995) judge twice this."""
 
 
 def outcomes_of(state: State, problem: Problem, *, final: bool, fits: bool) -> tuple[Outcome, ...]:

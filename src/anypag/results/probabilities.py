@@ -65,8 +65,8 @@ class Probabilities:
     """What sampled graphs say about pairs.
 
     `pairs` has the states of pairs (symbols read from the first name); all other pairs have the states `elsewhere`.
-    `causes` has two shares for (a, b): of the sampled graphs whose class says that a causes b (directly or not), and of
-    those whose class excludes it. All other pairs have the shares 0 and 1. `graphs` are the most probable of the
+    `causes` has two shares of sampled graphs for (a, b): graphs whose class says that a causes b (directly or not), and
+    graphs whose class excludes this. All other pairs have the shares 0 and 1. `graphs` are the most probable of the
     `n_classes` sampled classes, each with its share and its edges. If `hidden` is False, only graphs without hidden
     causes were sampled, and all probabilities assume that there are none. `changes` lists, for a pair, the changes of
     other pairs that go with its alternative. `as_sampled` has, for each edge of the answer whose marks were changed

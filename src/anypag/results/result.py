@@ -410,7 +410,7 @@ class Result:
         return f"<{type(self).__name__}: {n:,} variables, {m:,} edges; {self.summary()}>"
 
     def summary(self, expected_errors: float | None = None) -> str:
-        """One line: method, progress, tests, complete or not. `expected_errors` replaces the number in the result."""
+        """One line: method, progress, tests, complete or not. `expected_errors` is used instead of the result's own."""
         end = "complete" if self.complete else f"stopped ({self.stopped})"
         said = self.probabilities
         if said is None:

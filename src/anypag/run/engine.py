@@ -245,7 +245,7 @@ def learn(
         selection_bias: False if the sample is known not to be selected; then rules R5–R7 are not used.
         knowledge: background knowledge (`anypag.Knowledge`): it narrows what is tested and sets marks;
             `result.knowledge` has the outcome of each statement.
-        names: the variables, if the table does not name them; else the columns to use, "price*" for all that match.
+        names: the variables, if the table does not name them; else the columns to use ("price*": all that match).
         kinds: "continuous", "discrete" or "ordinal" for columns whose kind should not be guessed; see `as_table`.
         missing: what to do with missing values: "auto" (columns with a value in fewer than half of the rows are left
             out, then rows with gaps; a warning says which), "error", "drop" (rows) or "pairwise".
@@ -256,10 +256,10 @@ def learn(
         device: where Fisher's z computes: "cpu", "cuda" (a graphics card; extra `gpu`) or "auto" (a card if there is
             one, else the CPU, with a warning). Decisions are the same unless a p-value is within 1e-9 of alpha; a
             warning then says so.
-        threads: how many threads test edges and improve graphs; 0 for one per core. The result does not depend on it.
+        threads: how many threads test edges and improve graphs; 0 for one per core. Any number gives the same result.
         n_jobs: how many workers run a slow test (a function of yours) at the same time, through joblib; -1 for one per
-            core, None for the number in the surrounding `joblib.parallel_config` (without one, 1). The result does not
-            depend on it.
+            core, None for the number in the surrounding `joblib.parallel_config` (without one, 1). Any number gives
+            the same result.
 
     Returns:
         The result: `result.pag`, `result.posterior` (how probable edges are), `result.by_tests` (the search by tests,

@@ -93,8 +93,8 @@ class Watcher:
 def drawn_until_stopped(
     state: State, problem: Problem, spent: float, listeners: Listeners | None = None
 ) -> tuple[State, str | None]:
-    """The state of a search, with the graphs for effects drawn so far, and what stopped the drawing: a signal, the time
-    budget (of which the search used `spent` seconds), or None if nothing stopped it, or if no time was left to begin.
+    """The state of a search with the graphs for effects drawn so far, and what stopped the drawing (None if nothing
+    did, or if no time was left to begin). The search has used `spent` seconds of the time budget.
     """
     from anypag.search.by_scores.bayes import BayesState, draws_for_effects
 

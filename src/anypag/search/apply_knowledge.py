@@ -31,8 +31,8 @@ from anypag.search.progress import Progress, Tick
 from anypag.search.state import AnyState, State, StepInfo
 from anypag.threads import Look, do_nothing
 
-FEWEST_TRIALS = 20  # the fewest trials of the exact closure; a trial looks for a graph that agrees with knowledge
-WORK = 100_000  # the limit on (trials of the exact closure) · (edges): a second or two of work
+FEWEST_TRIALS = 20  # the exact closure may make this many trials; a trial looks for a graph that agrees with knowledge
+WORK = 100_000  # more trials are allowed only up to this product of trials and edges: a second or two of work
 NO_CLASS = "the graph that the data give is not the PAG of any MAG"
 
 
@@ -95,9 +95,7 @@ class Closed(NamedTuple):
 def closed_with(
     facts: Facts, base: Base, state: State, problem: Problem, *, final: bool, share: int = 1, look: Look = do_nothing
 ) -> Closed:
-    """The marks that follow from the data and the facts, by the rules or the exact closure. The limit on trials is
-    divided by `share`.
-    """
+    """The marks that follow from data and facts, by rules or exact closure, with 1/`share` of the usual trials."""
     by_rules = _by_rules(facts, base, state, problem, final, look)
     if base.mag is None or facts.is_tiered or not facts.says_marks:
         return Closed(by_rules, None)

@@ -54,7 +54,7 @@ NO_NOTES = PairNotes(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int16))
 
 
 def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> Counts:
-    """The key i · n + j of each pair of n nodes i < j. The nodes of a pair may be given in either order."""
+    """The key i · n + j of each pair i < j of n nodes. A pair may be given in either order."""
     numbers: Counts = np.minimum(x, y).astype(np.int64) * n + np.maximum(x, y)
     return numbers
 

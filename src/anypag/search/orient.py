@@ -45,7 +45,7 @@ class SepsetColliders:
             total += count
         if not self._given.any():
             return total
-        is_set = self._given[rows[:total, 1]]  # a node in every separating set is no collider
+        is_set = self._given[rows[:total, 1]]  # a node that is in every separating set is no collider
         wanted[rows[:total][is_set, 0], rows[:total][is_set, 1]] = 0
         left = rows[:total][~is_set]
         rows[: len(left)] = left

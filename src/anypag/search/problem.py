@@ -47,7 +47,7 @@ class Nodes:
 
     @cached_property
     def is_renumbered(self) -> bool:
-        """Do the numbers of nodes differ from those of the test?"""
+        """Does the search number the nodes in another order than the test?"""
         return not np.array_equal(self.order, np.arange(len(self.order)))
 
     def pag(self, marks: Marks, edges: Skeleton) -> PAG:

@@ -73,7 +73,7 @@ def distorted_findings(table: Table) -> list[Finding]:
     standard = _standard(values)  # (p, rows)
     squares = np.square(standard)
     excess = np.einsum("ij,ij->i", squares, squares) / len(values) - 3
-    if np.abs(excess).mean() < 1.5 * math.sqrt(24 / len(values)):  # if all are Gaussian, 0.8 standard errors
+    if np.abs(excess).mean() < 1.5 * math.sqrt(24 / len(values)):  # Gaussian columns give 0.8 standard errors
         return []
     scores = _of_ranks(len(values))[0, _twice_ranks(values)]
     plain, ranked = (np.atleast_2d(np.corrcoef(rows)) for rows in (standard, scores))
@@ -123,7 +123,7 @@ def _curves_of_pair(values: Floats, i: int, j: int) -> list[tuple[int, int, floa
 
 
 def _curves(values: Floats, p: int) -> list[tuple[int, int, float]]:
-    """(x, y, share) for each curve. `share`: of the variance of y that lines leave. `p`: the number of all columns."""
+    """(x, y, share) for each curve. Of the variance of y that lines leave, x explains this share. `p`: column count."""
     if len(values) < LEAST_ROWS:
         return []
     usable = np.flatnonzero(~mostly_one(values))

@@ -206,7 +206,7 @@ def indicator_findings(table: Table) -> list[Finding]:
 
 def _groups(expected: Floats) -> list[list[int]]:
     """Groups of columns where no row has two 1s, which chance does not explain. A group grows from the clearest pair; a
-    column is in at most one group. `expected`: per pair, how many rows would have two 1s by chance; −inf if any has.
+    column is in at most one group. `expected`: per pair, how many rows would have two 1s by chance; −inf if a row has.
     """
     p = len(expected)
     enough, to_join = math.log(max(p * (p - 1) / 2, 1.0) / CHANCE), math.log(max(p, 1) / CHANCE_OF_JOINING)

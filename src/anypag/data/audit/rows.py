@@ -34,7 +34,7 @@ MOSTLY, SURELY = 0.75, 1e-4
 """The least share of columns whose means differ between conditions, and the largest p-value of such a difference."""
 LEAST_ORDERED, MOST_ORDERED = 20, 5000
 """The fewest rows that the check of row order needs, and the most (the first ones) that it reads."""
-PANEL = 32  # columns worked on at once: few enough to stay in the cache
+PANEL = 32  # columns handled at a time; so few stay in the cache
 _GLANCE = 16  # this many first rows show that most columns are not sorted
 _ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rounding error of one product in a sum
 _BY_SCORES = ", ".join(sorted(name for name, method in METHODS.items() if method.needs_score and not method.tests_by))
@@ -71,7 +71,7 @@ def missing_findings(names: Sequence[str], summary: Summary, missing: Missing, c
 
 
 def costly_columns(names: Sequence[str], gaps: Flags) -> str:
-    """A clause on the columns whose gaps cost the most complete rows: how many rows remain if they are dropped."""
+    """A clause on the columns whose gaps cost the most complete rows: how many remain if these columns are dropped."""
     out = costliest(gaps, ENOUGH_COMPLETE)[:MOST_COSTLY]
     whole = int((~np.delete(gaps, out, axis=1).any(axis=1)).sum())
     return f"; {whole:,} remain without {listed([names[k] for k in out])}" if out and len(out) < len(names) - 1 else ""

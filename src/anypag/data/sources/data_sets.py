@@ -58,7 +58,7 @@ class DataSets(NamedTuple):
 
     def pool(self, table: Table, columns: Sequence[str]) -> Pooled:
         """The rows of a table, each with its data set; `columns` are those of the graph. ParameterError if the rows are
-        those of another set than the observed one, or of all sets without the column that tells them apart.
+        those of a set that is not the observed one, or of all sets without the column that tells the sets apart.
         """
         if self.by is not None and self.by in table.names:
             return self.of_tables(sets_of(table, self.by))

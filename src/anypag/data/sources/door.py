@@ -24,7 +24,7 @@ BYTES_A_NUMBER = 4  # assumed for a number and its separator in a text file that
 
 def as_source(data: Any, names: Sequence[str] | None = None, kinds: Mapping[str, str] | None = None) -> Source:
     """The data as a source: any table that `as_table` takes; a file, which is read in parts if it is large; a table
-    in an engine (DuckDB, Dask, Spark, ...). `names` and `kinds` as in `as_table`; a name such as "price*" stands for
+    in an engine (DuckDB, Dask, Spark, ...). `names` and `kinds`: see `as_table`; a name such as "price*" stands for
     all columns that match it. DataError if the data are not a table.
     """
     is_named = not isinstance(data, np.ndarray | list | tuple)  # for an array, `names` are new names, not patterns

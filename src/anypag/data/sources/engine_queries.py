@@ -50,7 +50,7 @@ class Centres(NamedTuple):
 
 def _number(name: str) -> Any:
     """A column of numbers as float64. The condition works around a bug of DuckDB (its issue 25521): DuckDB concludes
-    from a Parquet file's statistics, which ignore NaN, that a column has none. A conditional column has no statistics.
+    from a Parquet file's statistics, which ignore NaN, that a column has no NaN. An expression has no statistics.
     """
     return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.Float64)).alias(name)
 
@@ -147,7 +147,7 @@ class Engine:
         return Engine(tuple(columns), (False,) * len(columns), self.frame.select(*made))
 
     def summary(self) -> Centres:
-        """The number of rows, and the means and extremes of columns without gaps."""
+        """The number of rows, and the means and extremes of all columns, none of which may have gaps."""
         columns = [nw.col(name) for name in self.names]
         asked = [one for column in columns for one in (column.mean(), column.min(), column.max())]
         n, *rest = self.asked([nw.len(), *asked])

@@ -68,7 +68,7 @@ class FileTable(ThroughRows):
 
     @property
     def n(self) -> int:
-        """The number of rows, or only of those without gaps if `is_complete`."""
+        """The number of rows; if `is_complete`, only rows without gaps count."""
         summary = self._summary
         return summary.n_complete if self.is_complete else summary.n
 
@@ -180,7 +180,7 @@ class FileTable(ThroughRows):
         return Others(times, *(math.nan if end is None else end for end in ends))
 
     def _kept(self, frame: polars.LazyFrame) -> polars.LazyFrame:
-        """The rows of the file, or only those without gaps if `is_complete`; NaN becomes a gap."""
+        """The rows of the file with NaN as a gap; if `is_complete`, only the rows without gaps."""
         rows = frame.select(self.names).fill_nan(None)
         return rows.drop_nulls() if self.is_complete else rows
 

@@ -2,8 +2,8 @@
 
 1. Tests: ICD, one size r of condition sets in each step. Each step gives a graph, the first within milliseconds.
 2. Orders, cooling, hidden causes, sampling: the phases of `by_scores.bayes`. The graph by tests is the answer until the
-   first graphs are scored. From then on the answer is a valid PAG after every step. The last answer equals that of
-   "bayes" to the bit.
+   first graphs are scored. From then on the answer is a valid PAG after every step. The last answer is the same, to the
+   bit, as that of "bayes".
 
 The state keeps the graph of ICD with its evidence (`after_tests`). `anypag.run.bind` chooses "icd" beforehand if no
 score suits the table, if the posterior would take too long, or if an option for searches by tests only was chosen.

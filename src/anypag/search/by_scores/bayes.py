@@ -13,7 +13,7 @@
    and from two more chains in which an edge costs less, because a missing edge may hide an effect. Levels of
    hidden columns are drawn again before every block of rounds, given the graph of the coldest chain.
 
-The answer is the PAG with the fewest expected errors among those met (`by_scores.posterior`). If the score uses
+The answer is the PAG with the fewest expected errors among all PAGs met (`by_scores.posterior`). If the score uses
 correlations and no knowledge concerns marks, sampled marks are weighted by how often such marks are right
 (`by_scores.calibrated`). The answer after every step is the PAG of a MAG, so it is valid. If a start that
 agrees with the knowledge is found (`by_scores.starting_graphs`), all sampled graphs agree too: chains never propose an
@@ -236,8 +236,8 @@ def _mag_of_tests(marks: Marks, problem: Problem) -> Marks:
 
 
 def _agreeing(chosen: Sequence[Marks], problem: Problem) -> list[Marks]:
-    """The starts, unchanged without knowledge. Else these and a graph with few edges, all changed to agree with
-    knowledge; those that cannot agree are left out.
+    """Without knowledge, the starts. With knowledge, the starts and a graph with few edges, all changed to agree with
+    the knowledge; those that cannot agree are left out.
     """
     facts = facts_of_chain(problem)
     if facts is None:

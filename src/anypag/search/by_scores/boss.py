@@ -33,8 +33,8 @@ CLEARLY = 3.0
 """A `Rival` is reported if knowledge lowers the log score by at least this (a factor of 20; Kass & Raftery 1995)."""
 
 SWEEPS_TIMES_PAIRS = 20_000
-"""Divided by n², the most sweeps (`by_scores.orders`) of a step; it is at least 1. So a killed run loses little. Orders
-of up to 30 variables settle in one step."""
+"""A step has at most SWEEPS_TIMES_PAIRS / n² sweeps (`by_scores.orders`), or one if this is below 1. So a killed run
+loses little. Orders of up to 30 variables settle in one step."""
 
 FEWEST_IN_THREADS = 30  # with fewer variables, all orders are swept in one thread: it takes milliseconds
 

@@ -135,7 +135,7 @@ def _given_edge(shares: Floats, otherwise: Floats) -> Floats:
 
 
 def _allowed(often: dict[str, float], facts: Facts | None, n: int) -> Floats:
-    """(16, p) the number in `often` for each state with an edge; 0 where knowledge does not allow the state."""
+    """(16, p) the value in `often` for each state with an edge; 0 where knowledge does not allow the state."""
     found = np.zeros((16, n, n))
     said = np.full((n, n), Mark.CIRCLE) if facts is None else facts.seeds(np.ones((n, n), np.uint8), final=True)
     for symbol, share in often.items():

@@ -33,7 +33,7 @@ NO_EDGE, CAUSE, EFFECT, ANY_STATE = 1, 2, 4, 31
 SPOUSES = 2  # the index of `<->` in a graph
 
 LARGEST = 10
-"""The most nodes that are linked by `<->` alone, or by `---` alone. More take long to fit; data rarely support them."""
+"""The most nodes that may be linked by `<->` only, or `---` only. More take long to fit; data rarely support them."""
 
 HOTTEST, COLDEST = 1.6, 0.5
 """The first and last temperature of cooling. Below 1 a chain climbs to the best graph near it and stays there."""

@@ -11,7 +11,7 @@ from anypag.search.problem import Problem
 WARMEST = 1.6
 WARMEST_OF_COUNTS = 6.0
 """The highest temperature while sampling, for scores from correlations and from counts. It is higher for counts,
-as levels of hidden columns are drawn given the current graph, and a chain at a low temperature hardly leaves it.
+as levels of hidden columns are drawn given the current graph: at a low temperature, chains hardly leave that graph.
 """
 
 

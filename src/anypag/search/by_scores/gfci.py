@@ -1,7 +1,7 @@
 """GFCI (Ogarrio, Spirtes & Ramsey 2016), with BOSS in place of greedy equivalence search.
 
-BOSS finds the DAG that scores best. Two nodes without an edge in it are separated by the parents of the later node (the
-one that is no ancestor of the other). FCI continues from the skeleton of this DAG. The tests of its two phases,
+BOSS finds the DAG that scores best. If this DAG has no edge between two nodes, the parents of the later node (the one
+that is no ancestor of the other) separate them. FCI continues from this DAG's skeleton. The tests of its two phases,
 adjacency and Possible-D-Sep, remove edges that the DAG has only because something is hidden. Then R0–R10 set marks.
 """
 
@@ -63,7 +63,7 @@ def _separated_by_parents(state: GfciState, dag: FoundDAG, inquiry: Inquiry) -> 
 
 
 def _parent_sets(dag: FoundDAG, is_joined: Flags) -> dict[int, list[tuple[int, int, list[int]]]]:
-    """The pairs to be separated, each with the parents of its later node; grouped by the number of these parents."""
+    """{k: pairs without an edge whose later node has k parents}; a pair is (x, y, the parents of the later node)."""
     above = ancestors(marks_of_arrows(dag.parents))
     sets: dict[int, list[tuple[int, int, list[int]]]] = {}
     for x, y in np.argwhere(np.triu(((dag.parents | dag.parents.T) == 0) & ~is_joined, 1)).tolist():

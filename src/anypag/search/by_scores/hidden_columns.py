@@ -189,7 +189,7 @@ def _cliques(adjacent: Flags) -> Iterator[tuple[int, ...]]:
 
 
 def _with_children(dag: LatentDAG, children: Flags, facts: Facts) -> LatentDAG:
-    """The DAG with these children of hidden causes. Edges among children of the last cause go, if not known."""
+    """The DAG with these children of hidden causes. It keeps only known edges between children of the last cause."""
     members = np.flatnonzero(children[-1])
     parents = dag.parents.copy()
     parents[np.ix_(members, members)] &= (facts.causes | facts.joined)[np.ix_(members, members)]
@@ -299,7 +299,7 @@ def _one_level_more(dag: LatentDAG) -> Iterator[tuple[LatentDAG, list[int]]]:
 
 
 def _one_cause_less(dag: LatentDAG, facts: Facts) -> Iterator[tuple[LatentDAG, list[int]]]:
-    """Graphs in which two causes that share children are one cause, the last; each with old indices of the others."""
+    """Graphs in which two causes that share children are merged into the last cause; and old indices of the others."""
     for a, b in combinations(range(len(dag.n_levels)), 2):
         if (dag.children[a] & dag.children[b]).any():
             others = [h for h in range(len(dag.n_levels)) if h not in (a, b)]

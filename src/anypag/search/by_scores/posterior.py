@@ -59,7 +59,7 @@ class GraphSample:
         return int(self.counts.sum())
 
     def adding(self, mags: Sequence[Marks], diagrams: Marks, cold: Sequence[bool]) -> Self:
-        """The sample with more graphs: their MAGs, their diagrams, and which were sampled at temperature 1."""
+        """The sample with more graphs, given as MAGs and as diagrams. `cold`: was a graph sampled at temperature 1?"""
         met = {pag.tobytes(): place for place, pag in enumerate(self.pags)}
         fresh, places = list[Marks](), list[int]()
         for mag in mags:

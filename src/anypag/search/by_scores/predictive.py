@@ -1,12 +1,12 @@
 """A predictive check: does the best DAG make tables like the one that it was learned from?
 
 The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. Hidden columns that the
-search found are part of the DAG, with levels drawn for each row; only measured columns are compared. For every pair of
-them, statistics of their joint distribution are compared. For two discrete columns these are the square root of 2 n
-times their mutual information, which is nearly normal, and the correlation of level numbers, for others the
-correlations of columns, squares and third powers. If more than 5 % of the pairs differ
-(`results.probabilities.MOST_OFF`), the model does not fit the table, and its probabilities mean nothing. Hidden causes
-that leave no trace in pairs are not seen, so a model may pass and be wrong.
+search found are part of the DAG, with levels drawn for each row; only measured columns are compared. Statistics of each
+pair are compared. For two discrete columns these are the square root of 2 n times their mutual information, which is
+nearly normal, and the correlation of their level codes. For other pairs they are the correlations of the columns, of
+their squares and of their third powers. If more than 5 % of the pairs differ (`results.probabilities.MOST_OFF`), the
+model does not fit the table, and its probabilities mean nothing. Hidden causes that leave no trace in pairs are not
+seen, so a model may pass and be wrong.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _random_rows_near(points: Floats, wanted: Floats, rng: np.random.Generator) 
 
 
 def _explaining(columns: Floats, sizes: Counts, functions: bool) -> Floats:
-    """The regressors made from some columns: ones, the columns or functions of them, and indicators of levels."""
+    """The regressors made from some columns: a constant, numbers or functions of these, and indicators of levels."""
     parts = [np.ones((len(columns), 1))]
     for column, size in zip(columns.T, sizes, strict=True):
         cut = np.clip(column, -4, 4)

@@ -19,7 +19,7 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import EDGE_SYMBOLS
 
 STATES = {0: "", **{4 * int(left) + int(right): symbol for symbol, (left, right) in EDGE_SYMBOLS.items()}}
-"""The text of each kind of edge; its number is 4 times the mark at the first node plus the mark at the second."""
+"""The text of each kind of edge, by its code: 4 times the mark at the first node plus the mark at the second."""
 NUMBERS = {symbol: number for number, symbol in STATES.items()}
 
 MOSTLY = 0.5  # a change is reported only if it has at least this share of the graphs in which the given pair changes

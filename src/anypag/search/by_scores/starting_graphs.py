@@ -133,7 +133,7 @@ def _with_causes(marks: Marks, facts: Facts, allowed: Marks) -> Marks | None:
 
 
 def is_diagram(marks: Marks) -> bool:
-    """Is it a path diagram? (It has no directed cycle, and no arrowhead at an end of `---`.)"""
+    """Is the graph a path diagram: without a directed cycle, and without an arrowhead at an end of `---`?"""
     return not bool(np.diag(ancestry(marks)).any()) and not _points_at_undirected(marks)
 
 
