@@ -252,7 +252,7 @@ class Misfit:
     def lines(
         self, how_to_pool: str = "ap.pooled", doubted: str = "the probabilities", first: str = ""
     ) -> tuple[Sentence, ...]:
-        """The warning, or nothing. `how_to_pool`: how to pool data sets; "" if they were. `first`: more advice."""
+        """The warning, or nothing. `how_to_pool`: how to pool data sets, "" if they are. `first`: advice put first."""
         per_number, share = self.rows_per_number, self.share
         why, remedies = list[str](), [first]
         if per_number is not None and per_number < LEAST_ROWS_PER_NUMBER:

@@ -26,7 +26,7 @@ ROWS_PER_LEVEL = 5  # the fewest rows for each level, or each combination of lev
 MOST_COSTLY, ENOUGH_COMPLETE = 5, 0.9  # costly columns are listed up to 5, or until 90 % of the rows are complete
 MOST_GAPS = 8  # the most columns whose gaps a message counts
 MOST_CELLS = 10_000  # a table with more rows is not checked for being a table of counts
-VARIES = 0.3  # the standard deviation of counts is mostly a larger share of their mean; of measurements a smaller one
+VARIES = 0.3  # counts mostly have a standard deviation above this share of their mean; measurements have one below it
 _COUNTS = re.compile(r"(n|f|freq.*|count.*|cnt|cases|number|times|observed|total|size|anzahl)$", re.IGNORECASE)
 WEAK = 0.2  # a note is given if correlations larger than this may be missed
 MOST_CONDITIONS = 20  # the most levels of a column that names conditions
@@ -175,7 +175,7 @@ def repeated_row_findings(table: Table) -> list[Finding]:
 
 
 def count_findings(table: Table) -> list[Finding]:
-    """A warning if each combination of other columns occurs once, and whole numbers are called or vary like counts."""
+    """A warning if whole numbers have a name or a spread like counts, and the other columns have no row twice."""
     p = len(table.names)
     if p < 3 or not 2 ** (p - 1) <= table.n <= MOST_CELLS or table.has_gaps:
         return []

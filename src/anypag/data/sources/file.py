@@ -118,7 +118,7 @@ class FileTable(ThroughRows):
         return replace(self, is_complete=True)
 
     def summary(self) -> Summary:
-        """Gaps, infinite values and extremes. For text columns the last two are 0 and NaN."""
+        """Gaps, infinite values and extremes. Text columns have no infinite values; their extremes are NaN."""
         whole = self._summary
         return whole._replace(n=whole.n_complete, missing=np.zeros_like(whole.missing)) if self.is_complete else whole
 

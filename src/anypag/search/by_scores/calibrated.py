@@ -29,7 +29,7 @@ WEIGHTS = (-0.716, 0.12, 0.83, 0.826)
 its share at temperature 1; the third times those of its share at all temperatures; and the last number, if its nodes
 share a neighbour in the answer."""
 FINEST = 200  # shares stay half a graph away from 0 and 1, as if at most this many graphs had been sampled
-NEARBY = 15  # n > NEARBY variables: what fewer graphs add to that at 0 is multiplied by NEARBY / n (as for `MANY`)
+NEARBY = 15  # with fewer graphs, a share of 0 has higher odds; for n > NEARBY variables the rise is times NEARBY / n
 NO_EDGE = NUMBERS[""]
 
 KEPT = 0.842  # from counts: marks of an edge have probabilities KEPT · (shares at temperature 1) + (1 - KEPT) · `USUAL`

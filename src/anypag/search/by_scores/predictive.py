@@ -89,7 +89,7 @@ def _information(levels: LevelRows) -> Floats:
         wide = levels[i].astype(np.int64) * (int(levels.max()) + 1)
         for j in range(i):
             found[i, j] = found[j, i] = 2 * (_sum_of_logs(wide + levels[j]) - own[i] - own[j] + n * np.log(n))
-    return np.maximum(found, 0.0)  # the rounding of 0 may be less
+    return np.maximum(found, 0.0)  # rounding may make a 0 negative
 
 
 def _sum_of_logs(codes: LevelRows) -> float:
