@@ -29,7 +29,7 @@ MOST_CODES = 2.0**53  # if codes could exceed this, rows get new codes 0, 1, 2, 
 FEW_CELLS = 1 << 16  # up to this many codes, distinct rows are found by counting, which is faster than sorting
 MOST_COLUMNS = 8000  # the most columns of a correlation matrix with indicators (half a gigabyte)
 MOST_LEVELS = 10  # the most different values of a discrete column of numbers
-MOST_CODES = 20  # up to this many whole numbers may be codes, though they are taken for amounts
+MOST_LIKE_CODES = 20  # up to this many whole numbers may be codes, though they are taken for amounts
 ROWS_PER_LEVEL = 5  # the fewest rows for each value of a discrete column of numbers, on average
 _GLANCE = 1000  # how many first rows are looked at; most continuous columns of whole numbers show many levels there
 _NUMBER_LIKE = re.compile(
@@ -169,7 +169,7 @@ def kind_reason(values: Floats, labels: Sequence[str] | None, given: str | None,
         return "a single value"
     if len(present) and (present == np.floor(present)).all():
         few = "few rows per value" if _has_few_levels(values) else f"{len(distinct(present))} different ones"
-        return f"whole numbers, but {'more than ten values' if len(distinct(present)) > MOST_CODES else few}"
+        return f"whole numbers, but {'more than ten values' if len(distinct(present)) > MOST_LIKE_CODES else few}"
     return "numbers with fractions"
 
 
