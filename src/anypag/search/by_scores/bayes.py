@@ -159,7 +159,7 @@ class BayesState(State):
     @property
     def posterior_of_nodes(self) -> Posterior:
         """The posterior with the variables as the search numbers them."""
-        best = class_of(mag_of(self.diagram_of(self.best), len(self.nodes)))
+        best = class_of(mag_of_diagram(self.diagram_of(self.best), len(self.n_levels)))
         n_levels = tuple(self.n_levels.tolist())
         return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0]), n_levels)
 
@@ -315,7 +315,8 @@ def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     before = known if dag.n_levels else without_hidden(dag.parents, discrete)
     facts = Facts.none(problem.n) if problem.facts is None else problem.facts
     after = with_another(before, discrete, Effort.of(problem).tries, facts, tick)
-    best, best_score = graph_of(after.dag.marks), np.array([after.score])
+    marks = with_design(after.dag.marks, facts.with_hidden(len(after.dag.n_levels)))
+    best, best_score = graph_of(marks), np.array([after.score])
     n_levels = np.array(after.dag.n_levels, np.int64)
     state = replace(state, best=best, best_score=best_score, hidden=after.hidden, n_levels=n_levels)
     return _ready_to_sample(state, problem) if after is before else _answered(state, problem)
@@ -327,29 +328,18 @@ def latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 
 def _hides_columns(problem: Problem) -> bool:
     """Does the search look for hidden causes as columns? The score must be BDeu, the only one comparable with the score
-    of hidden columns. Knowledge must not say that a pair has no edge (a hidden column adds edges to the MAG), there
-    must not be several contexts (DAGs lack the `<->` between them) or more than `MOST_ROWS` rows, and a graph must
-    have been found that agrees with the knowledge.
+    of hidden columns. There must be no more than `MOST_ROWS` rows, and a graph without hidden causes must have been
+    found that agrees with the knowledge.
     """
-    score, facts = problem.score_in_order, problem.facts
+    score = problem.score_in_order
     if not isinstance(score, DiscreteScore) or score.n > MOST_ROWS:
         return False
-    if facts is None:
-        return True
-    is_fixed = facts.not_joined.any() or facts.joined[np.ix_(facts.design, facts.design)].any()
-    return not is_fixed and facts_of_chain(problem) is not None
+    return problem.facts is None or facts_of_chain(problem) is not None
 
 
 def sees_hidden(problem: Problem) -> bool:
     """Does the search consider graphs with hidden causes?"""
     return problem.score_in_order.hidden or _hides_columns(problem)
-
-
-def mag_of(marks: Marks, n: int) -> Marks:
-    """The marks of the MAG over the first n nodes of a diagram; its other nodes are hidden causes."""
-    if len(marks) == n:
-        return mag_of_diagram(marks)
-    return LatentDAG.of_marks(marks, (2,) * (len(marks) - n)).mag()
 
 
 def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
@@ -393,7 +383,7 @@ def _counted(state: BayesState, problem: Problem, drawn: Sequence[Bits]) -> Grap
     cold = [temperature == 1 for temperature in temperatures] * (len(drawn) // len(temperatures))
     distinct = {one.tobytes(): one for one in diagrams}
     threads = threads_for(len(distinct) * state.n**3, problem.threads)
-    mags = map_in_threads(lambda one: mag_of(one, state.n), list(distinct.values()), threads)
+    mags = map_in_threads(lambda one: mag_of_diagram(one, len(state.n_levels)), list(distinct.values()), threads)
     mag_at = dict(zip(distinct, mags, strict=True))
     return state.sample.adding([mag_at[one.tobytes()] for one in diagrams], state.diagram_for_effects(diagrams), cold)
 
