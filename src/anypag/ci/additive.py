@@ -23,7 +23,7 @@ around these means is constant. If the residuals are also normal, each of the tw
 sees changes of one column's mean with the other column, given z; it does not see changes of the spread alone.
 `docs/tests.md` has its error rates and power, failures included.
 
-Because only ranks enter, any increasing or decreasing transform of a continuous column leaves all answers the same to
+Because only ranks enter, any increasing or decreasing transform of a continuous column leaves all p-values the same to
 the bit. Degenerate cases follow the rules of Fisher's z: a function is left out if those before it determine it; p = 1
 if no function of x or of y is left, or if there are too few rows. All members of z together have at most a quarter as
 many functions as there are rows; each keeps at least its normal scores.
