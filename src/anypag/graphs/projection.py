@@ -173,10 +173,6 @@ class LatentDAG:
         causes = self.causes[:, :-1]
         return replace(self, parents=causes[:-1], children=causes[-1:], n_levels=self.n_levels[-1:])
 
-    def mag(self) -> Marks:
-        """The marks of the MAG over the measured variables."""
-        return mag_of_diagram(self.marks, len(self.n_levels))
-
     def components(self) -> list[list[int]]:
         """The hidden causes in groups: causes that share a child are in the same group."""
         left, groups = list(range(len(self.n_levels))), []

@@ -315,7 +315,7 @@ def test_the_kernel_sees_edges_that_hidden_causes_add(seed: int) -> None:
     n, k = int(rng.integers(3, 7)), int(rng.integers(0, 4))
     parents = np.triu(rng.random((n, n)) < 0.3, 1)
     dag = LatentDAG(parents, rng.random((k, n)) < 0.4, (2,) * k)
-    mag, facts = dag.mag(), Facts.none(n).with_hidden(k)
+    mag, facts = mag_of_diagram(dag.marks, k), Facts.none(n).with_hidden(k)
     for i, j in combinations(range(n), 2):
         if not parents[i, j]:
             facts.not_joined[:] = facts.unconfounded[:] = False

@@ -458,7 +458,9 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
     known = None if facts is None else allowed_states(facts)
     if not k or not isinstance(score, DiscreteScore):
         return score, state.near, known
-    may_cause = _possible_children(state, facts) & score.has_few_levels
+    may_cause = _possible_children(state) & score.has_few_levels
+    if facts is not None:
+        may_cause &= ~facts.design
     near, allowed = np.zeros((n + k, n + k), np.bool_), np.full((n + k, n + k), NO_EDGE, np.uint8)
     near[:n, :n], near[n:, :n], near[:n, n:] = state.near, may_cause, may_cause.T
     allowed[:n, :n] = ANY_STATE if known is None else known
@@ -467,22 +469,13 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
     return score.with_hidden(state.hidden, state.n_levels.tolist()), near, allowed
 
 
-def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
+def _possible_children(state: BayesState) -> Flags:
     """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child.
-    A column is left out if knowledge says that it has no hidden cause in common with a child or a column taken before.
     If all were possible, a chain at a high temperature would add nearly constant columns, as edges to them cost little.
     """
     assert state.by_tests is not None
     children = latent_dag(state.best, state.n_levels).children
-    possible: Flags = children | (children.astype(np.int64) @ (state.by_tests != 0) > 0)
-    if facts is None:
-        return possible
-    for taken, more in zip(children, possible, strict=True):
-        together = np.flatnonzero(taken).tolist()
-        for node in np.flatnonzero(more & ~taken).tolist():
-            more[node] = not facts.unconfounded[node, together].any()
-            together += [node] if more[node] else []
-    return possible
+    return np.asarray(children | (children.astype(np.int64) @ (state.by_tests != 0) > 0))
 
 
 def _with_best(state: BayesState, walker: Walker) -> BayesState:
