@@ -13,17 +13,17 @@ import pytest
 
 import anypag as ap
 from anypag import _kernels, threads
-from anypag._kernels import determined, pools, rules, separation
+from anypag._kernels import determined, mag_chain, pools, rules, separation
 from anypag.arrays import Flags, Floats
 from anypag.graphs.base import Marks, marks_of_arrows
 from anypag.graphs.orientation import LogRows, Paths, Scratch, orient, orient_in_place
-from anypag.graphs.projection import LatentDAG
+from anypag.graphs.projection import LatentDAG, mag_of_diagram
 from anypag.graphs.rules import rules_after_0
 from anypag.graphs.skeleton import Skeleton
 from anypag.scores.base import Score, Trees
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
-from anypag.search.by_scores.chain import Landscape, Walker, advance, graph_of
+from anypag.search.by_scores.chain import Landscape, Walker, advance, bits_of, graph_of
 from anypag.search.by_scores.orders import Orders, first_orders, found, swept
 from anypag.search.sepsets import Sepsets
 from naive_scores import grow_shrink
@@ -53,6 +53,7 @@ in batches that `search.progress.Pace` cuts to a fraction of a second, passes an
 
 WHOLE = {
     "determined": {"determined_by_two", "tell_each_other"},
+    "mag_chain": {"keeps_apart"},
     "rules": {"check_keys", "rule_0", "rule_0_in_mag", "triples"},
     "separation": {"inducing_path"},
 }
@@ -281,6 +282,10 @@ def whole_calls() -> dict[str, Callable[[], object]]:
     levels = np.full(200, 3)
     nothing_known, patterns = np.zeros((0, 0), np.bool_), np.array([[14, 14, 14, 14, 15, 15, 0]] * 2)  # all fit
     proposals = np.array([[[1, 0, 3, 2, 3], [0, 1, 2, 2, 3]]] * 2)
+    hiding = random_dag(0.1)[::-1, ::-1].copy()  # the last ten nodes have no causes
+    hiding[190:, 190:] = 0
+    kept = np.pad(mag_of_diagram(hiding, 10) == 0, ((0, 0), (0, 10)))
+    apart = np.stack([bits_of(np.pad(kept, ((0, 10), (0, 0))))[:190]] * 2)
     return {
         "determined_by_two": lambda: determined.determined_by_two(codes, levels, 0, 5, 1000, 50, -7.0),
         "tell_each_other": lambda: determined.tell_each_other(codes, levels, 0.9, 50),
@@ -289,6 +294,7 @@ def whole_calls() -> dict[str, Callable[[], object]]:
         "rule_0_in_mag": lambda: rules.rule_0_in_mag(*lists, dag, wanted, rows),
         "triples": lambda: rules.triples(*lists, nothing_known, patterns, proposals, wanted, rows),
         "inducing_path": lambda: separation.inducing_path(*of_dag),
+        "keeps_apart": lambda: mag_chain.keeps_apart(graph_of(hiding), apart),
     }
 
 

@@ -263,11 +263,12 @@ def test_broken_ones_are_refused_in_a_sentence(result: Result, key: str, value: 
 
 
 def test_graphs_without_hidden_causes_are_said_to_be_such() -> None:
-    """Where a pair is known to have no edge, hidden causes of discrete columns are not looked for."""
+    """Hidden causes of discrete columns are not looked for if no graph without them agrees with the knowledge."""
     rng = np.random.default_rng(0)
     a, b, c = rng.integers(0, 3, (3, 300))
     table = {"A": a, "B": np.where(rng.random(300) < 0.5, a, b), "C": c}
-    found = ap.learn(table, method="bayes", effort=0.1, knowledge=ap.Knowledge(not_joined=[("A", "C")]))
+    known = ap.Knowledge(joined=[("A", "C")], not_causes=[("A", "C"), ("C", "A")], not_selecting=["A", "C"])
+    found = ap.learn(table, method="bayes", effort=0.1, knowledge=known)
     assert found.probabilities is not None
     assert not found.probabilities.hidden
     assert found.probabilities.errors_told.endswith(" if nothing is hidden")

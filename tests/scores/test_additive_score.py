@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 
 import anypag as ap
 from anypag import DAG, MAG, AnypagError
-from anypag.ci.additive import DEGREE, functions
+from anypag.ci.additive import DEGREE, _surprise, functions
 from anypag.cli.options import spelled
 from anypag.data import as_table
 from anypag.data.audit.determined import same_order_findings
@@ -105,6 +105,48 @@ def test_without_curves_it_is_the_gaussian_score_of_normal_scores() -> None:
     for text in ("A --> B; B <-> C; C <-- D", "A --- B; B --- C; D", "A --> B; B --> C; C --> D"):
         graph = MAG.from_string(text, list(table))
         assert score_of(score, graph) == pytest.approx(score_of(plain, graph), abs=1e-6)
+
+
+def own_or_normal(data: dict[str, Floats]) -> dict[str, bool]:
+    """Is a variable explained in its own numbers? By regressions on five functions of all others and their numbers."""
+    parts, found = columns_of(data), dict[str, bool]()
+    for k, (name, values) in enumerate(data.items()):
+        others = [
+            np.column_stack([part, data[other]]) for other, part in zip(data, parts, strict=True) if other != name
+        ]
+        known = np.column_stack([np.ones(len(values)), *others])
+        left = [y - known @ np.linalg.lstsq(known, y)[0] for y in (parts[k][:, 0], values)]
+        better = np.log(left[0].std() / parts[k][:, 0].std()) - np.log(left[1].std() / values.std())
+        found[name] = bool(better > _surprise(values))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_variable_is_explained_in_its_own_numbers_where_these_fit_better(seed: int) -> None:
+    """B is a sum of steep curves: its normal scores are none. D and E are bent themselves; E has heavy tails."""
+    rng = np.random.default_rng(seed)
+    a, c = rng.normal(size=(2, 500))
+    b = 2 * np.tanh(3 * a) + 1.5 * np.tanh(3 * c) + 0.3 * rng.normal(size=500)
+    d, e = a + rng.normal(size=500), c + rng.normal(size=500)
+    data = {"A": a, "B": b, "C": c, "D": np.sign(d) * np.abs(d) ** 0.3, "E": np.exp(e), "F": rng.normal(size=500)}
+    expected = own_or_normal(data)
+    assert expected["B"] and not expected["D"] and not expected["E"]
+    score = ap.Additive(data).score()
+    first = dict(zip(score.names, score.correlation[score.start[:-1]], strict=True))
+    scores = {name: part[:, 0] for name, part in zip(data, columns_of(data), strict=True)}
+    heads = {name: data[name] if expected[name] else scores[name] for name in data}
+    for one in data:
+        for k, other in enumerate(score.names):
+            together = np.corrcoef(heads[one], heads[other])[0, 1]
+            assert first[one][score.start[k]] == pytest.approx(together, abs=1e-9)
+
+
+def test_numbers_are_compared_with_normal_ones_by_their_density() -> None:
+    rng = np.random.default_rng(0)
+    assert abs(_surprise(rng.normal(size=2000))) < 0.03
+    assert _surprise(rng.random(2000)) == pytest.approx(np.log(2 * np.pi * np.e / 12) / 2, abs=0.03)
+    for values in (rng.exponential(size=2000), np.repeat(rng.normal(size=20), 100), np.zeros(10)):
+        assert _surprise(values) == np.inf
 
 
 def test_functions_are_there_where_something_depends_on_them() -> None:

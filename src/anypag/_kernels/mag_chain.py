@@ -39,9 +39,9 @@ _COMPONENT = f"FunctionType(float64({_DATA}, int64[::1], int64, int64, uint8[:, 
 _MEMORY = "Tuple((uint64[::1], float64[::1], float64[:, :, ::1], int64))"
 _SCORE = f"{_COMPONENT}, Tuple(({_DATA})), {_MEMORY}, float64[:, ::1]"
 _MOVES = "Tuple((uint8[::1], uint8[:, ::1], int32[:, ::1], uint64[:, ::1]))"
-_FACTS = "Tuple((uint64[:, ::1], uint64[:, ::1], uint8[::1]))"
 _GRAPH = "uint64[:, :, ::1]"
-_IS_VALID = f"FunctionType(boolean({_GRAPH}))"
+_FACTS = f"Tuple((uint64[:, ::1], uint64[:, ::1], uint8[::1], {_GRAPH}))"
+_IS_VALID = f"FunctionType(boolean({_GRAPH}, {_GRAPH}))"
 
 
 @njit(cache=True, nogil=True)
@@ -246,25 +246,11 @@ def _walk(graph, i, within, seen, todo):
 
 
 @njit(cache=True, nogil=True)
-def is_maximal(graph):
-    """Is an ancestral graph maximal: are the ends of every inducing path adjacent?
-
-    Inner nodes of an inducing path are colliders on it and ancestors of an end. A path whose ends are not adjacent has
-    two or more inner nodes. So each inner node has a child, and a spouse that has a child (`inner`). From every i a
-    walk over spouses within `inner` finds the ends j to check.
+def _joins(graph, parents, inner, wanted):
+    """Does an inducing path with inner nodes, all in `inner`, join one of the `wanted` pairs (n, words)? `parents` says
+    which nodes are ancestors. From every i a walk over spouses within `inner` finds the ends j to check.
     """
-    n, words = graph.shape[1], graph.shape[2]
-    inner, parental = np.zeros(words, np.uint64), np.zeros(words, np.uint64)
-    for v in range(n):
-        if _any(graph[CHILDREN, v]):
-            _add(parental, v)
-    for v in range(n):
-        if _has(parental, v):
-            for w in range(words):
-                if graph[SPOUSES, v, w] & parental[w] != 0:
-                    _add(inner, v)
-    if not _any(inner):
-        return True
+    n, words = wanted.shape
     ancestors = np.zeros((n, words), np.uint64)
     is_known = np.zeros(n, np.bool_)
     within, seen = np.empty(words, np.uint64), np.empty(words, np.uint64)
@@ -287,9 +273,7 @@ def is_maximal(graph):
                 for q in range(words):
                     ends[q] |= graph[PARENTS, v, q] | graph[SPOUSES, v, q]
         for w in range(words):
-            rest = ends[w] & ~(
-                graph[PARENTS, i, w] | graph[CHILDREN, i, w] | graph[SPOUSES, i, w] | graph[NEIGHBOURS, i, w]
-            )
+            rest = ends[w] & wanted[i, w]
             while rest != 0:
                 j = (w << 6) + _lowest(rest)
                 rest &= rest - np.uint64(1)
@@ -298,7 +282,7 @@ def is_maximal(graph):
                 for v in (i, j):
                     if not is_known[v]:
                         is_known[v] = True
-                        _reach(v, graph[PARENTS], ancestors[v], todo)
+                        _reach(v, parents, ancestors[v], todo)
                 for q in range(words):
                     within[q] = inner[q] & (ancestors[i, q] | ancestors[j, q])
                 _drop(within, i)
@@ -306,13 +290,66 @@ def is_maximal(graph):
                 _walk(graph, i, within, seen, todo)
                 for q in range(words):
                     if seen[q] & (graph[CHILDREN, j, q] | graph[SPOUSES, j, q]) != 0:
-                        return False
+                        return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def is_maximal(graph, apart):
+    """Is an ancestral graph maximal: are the ends of every inducing path adjacent? `apart` is not used.
+
+    Inner nodes of an inducing path are colliders on it and ancestors of an end. A path whose ends are not adjacent has
+    two or more inner nodes. So each inner node has a child, and a spouse that has a child (`inner`).
+    """
+    n, words = graph.shape[1], graph.shape[2]
+    inner, parental = np.zeros(words, np.uint64), np.zeros(words, np.uint64)
+    for v in range(n):
+        if _any(graph[CHILDREN, v]):
+            _add(parental, v)
+    for v in range(n):
+        if _has(parental, v):
+            for w in range(words):
+                if graph[SPOUSES, v, w] & parental[w] != 0:
+                    _add(inner, v)
+    if not _any(inner):
+        return True
+    adjacent = graph[PARENTS] | graph[CHILDREN] | graph[SPOUSES] | graph[NEIGHBOURS]
+    return not _joins(graph, graph[PARENTS], inner, ~adjacent)
+
+
+@njit(f"boolean({_GRAPH}, {_GRAPH})", cache=True, nogil=True)
+def is_any(graph, apart):
     return True
 
 
-@njit(f"boolean({_GRAPH})", cache=True, nogil=True)
-def is_any(graph):
-    return True
+@njit(cache=True, nogil=True)
+def keeps_apart(graph, apart):
+    """Do hidden causes in a DAG join no pair that they may not join? The nodes after the first n are hidden causes.
+
+    `apart` (2, n, words) has the pairs as bits: [0] without a hidden common cause, [1] without an edge in the MAG over
+    the first n nodes. Hidden causes join a pair by an inducing path, whose inner nodes have a child and, as `diagram`
+    has <-> between children of a hidden cause, a spouse. For [0] a path that begins with --> at an end does not count:
+    no hidden cause of the other end causes this end.
+    """
+    n, words = apart.shape[1], apart.shape[2]
+    diagram, inner = np.zeros((4, n, words), np.uint64), np.zeros(words, np.uint64)
+    for v in range(n):
+        for h in range(n, graph.shape[1]):
+            if _has(graph[CHILDREN, h], v):
+                for w in range(words):
+                    diagram[SPOUSES, v, w] |= graph[CHILDREN, h, w]
+        _drop(diagram[SPOUSES, v], v)
+        if _any(diagram[SPOUSES, v]) and _any(graph[CHILDREN, v]):
+            _add(inner, v)
+        for w in range(words):
+            if diagram[SPOUSES, v, w] & (apart[0, v, w] | apart[1, v, w]) != 0:
+                return False
+    if _joins(diagram, graph[PARENTS], inner, apart[0]):
+        return False
+    for v in range(n):
+        _copy(graph[PARENTS, v], diagram[PARENTS, v])
+        _copy(graph[CHILDREN, v], diagram[CHILDREN, v])
+    return not _joins(diagram, graph[PARENTS], inner, apart[1])
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -607,9 +644,10 @@ def advance(
         moves: four arrays. `states`: those of FORTH, BACK, BOTH and FLAT that steps propose. `allowed` (n, n): bit s of
             [i, j] says that i–j may have state s. `likely` (k, 2): ordered pairs; unless k is 0, two steps in three
             draw their pair from these. `is_likely` (n, words): the likely pairs as bits.
-        facts: causes, not_causes and not_selecting; see `agrees`. The graph must agree with them.
+        facts: causes, not_causes and not_selecting, see `agrees`; `apart`, see `keeps_apart`. The graph must agree.
         ancestral: walk over ancestral graphs only; else over all graphs without directed cycles.
-        is_valid: a check of ancestral graphs: `is_maximal` for MAGs, else `is_any`. Only the given check is compiled.
+        is_valid: a check of ancestral graphs: `is_maximal` for MAGs, `keeps_apart` for DAGs with hidden causes, else
+            `is_any`. Only the given check is compiled.
         temperature: 1 for the posterior, higher to move more freely.
         steps: how many steps to make in all calls together.
         random: (1,) the state of the generator.
@@ -621,7 +659,7 @@ def advance(
     """
     n, words = graph.shape[1], graph.shape[2]
     states, allowed, likely, is_likely = moves
-    causes, not_causes, not_selecting = facts
+    causes, not_causes, not_selecting, apart = facts
     n_states = len(states)
     key = np.empty(n, np.uint64)
     _all_keys(graph, key)
@@ -734,7 +772,7 @@ def advance(
                 fits = drawn < gain / temperature + ratio
             if fits and ancestral:
                 room[0] -= 20 * n * words
-                fits = is_valid(graph)
+                fits = is_valid(graph, apart)
             fits = fits and agrees(graph, causes, not_causes, not_selecting, sets)
         if not fits:
             put(graph, key, i, j, old)

@@ -23,7 +23,7 @@ around these means is constant. If the residuals are also normal, each of the tw
 sees changes of one column's mean with the other column, given z; it does not see changes of the spread alone.
 `docs/tests.md` has its error rates and power, failures included.
 
-Because only ranks enter, any increasing or decreasing transform of a continuous column leaves all answers the same to
+Because only ranks enter, any increasing or decreasing transform of a continuous column leaves all p-values the same to
 the bit. Degenerate cases follow the rules of Fisher's z: a function is left out if those before it determine it; p = 1
 if no function of x or of y is left, or if there are too few rows. All members of z together have at most a quarter as
 many functions as there are rows; each keeps at least its normal scores.
@@ -62,6 +62,7 @@ MANY_ROWS = 2500
 MOST_WORK = 5e9  # correlations of products are computed in advance if they take at most this many multiplications
 MOST_NUMBERS = 3e7  # up to this many correlations of products with columns are kept (a quarter of a gigabyte)
 PANEL = 512  # rows multiplied at once
+MOST_KURTOSIS = 1.0  # the excess kurtosis above which tails are heavy (`benchmarks/tried.md`)
 
 
 class Additive(DataTest):
@@ -167,6 +168,8 @@ class Basis(NamedTuple):
     is_discrete: Flags
     pair_start: Counts  # (p, p) where the products of every two variables begin; (0, 0) if there are gaps
     excess: Floats  # (p, 3) for each variable the excess (`ci.data_test`) of its first 1, 2 and 3 functions
+    own: Floats  # (p, q + p) correlations of each variable's own numbers with the columns, then with own numbers
+    surprise: Floats  # (p,) how much own numbers are unlike normal ones (`_surprise`); (0,) and `own` (0, 0) with gaps
 
     @classmethod
     def of(cls, table: Table, largest: int, threads: int) -> Self:
@@ -183,7 +186,8 @@ class Basis(NamedTuple):
         excess = np.stack([excess_of_functions(part, d) for part, d in zip(spread, is_discrete, strict=True)])
         if gaps.any():
             has_value, none = np.ascontiguousarray(~gaps.T), nothing.astype(np.int64)
-            return cls(nothing, nothing, nothing, columns, has_value, start, is_discrete, none, excess)
+            rest = none, excess, nothing, np.empty(0)
+            return cls(nothing, nothing, nothing, columns, has_value, start, is_discrete, *rest)
         q, n = columns.shape
         lines = (q + 1) // 8 + 1  # a row takes an odd number of cache lines, so that rows do not evict each other
         gram = np.zeros((q + 1, 8 * (lines + 1 - lines % 2)))
@@ -196,8 +200,10 @@ class Basis(NamedTuple):
         products = _products(pairs.made(columns, slice(None)), threads) if has_all else nothing
         is_done = largest < 2 or (has_cross and (has_all or not has_several))
         rows = np.empty((q, 0)) if is_done else columns
-        no_gaps = np.empty((len(widths), 0), np.bool_)
-        return cls(gram, cross, products, rows, no_gaps, start, is_discrete, pairs.start, excess)
+        no_gaps, numbers = np.empty((len(widths), 0), np.bool_), _unit(np.array(table.values.T, np.float64, order="C"))
+        own = numbers @ np.concatenate([columns, numbers]).T
+        rest = pairs.start, excess, own, np.array([_surprise(column) for column in numbers])
+        return cls(gram, cross, products, rows, no_gaps, start, is_discrete, *rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,6 +307,19 @@ def functions(u: Floats, degree: int) -> Floats:
     s = found[0]
     found[TESTED:TESTED] = [s * s, s * s * s]
     return np.column_stack(found[:degree])
+
+
+def _surprise(values: Floats) -> float:
+    """What normal scores add to the log-likelihood of a row, because their density is normal and that of these numbers
+    is not, by distances to near values. Infinite for heavy tails, where a few rows decide a regression, and few values.
+    """
+    n, centred = len(values), np.sort(values - values.mean())
+    variance, near = float((centred**2).mean()), round(np.sqrt(n))
+    low, high = np.maximum(np.arange(n) - near, 0), np.minimum(np.arange(n) + near, n - 1)
+    width = centred[high] - centred[low]
+    if variance == 0.0 or (width <= 0.0).any() or (centred**4).mean() > (3.0 + MOST_KURTOSIS) * variance**2:
+        return float("inf")
+    return float(np.log(2 * np.pi * np.e * variance) / 2 - np.log(n * width / (high - low)).mean())
 
 
 def _unit(rows: Floats) -> Floats:

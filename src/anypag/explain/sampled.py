@@ -165,9 +165,11 @@ def about_probable(result: Result) -> Iterator[str]:
     elif all(graph.differences for graph in graphs):
         yield "The answer, the graph with the fewest expected errors, is none of them."
     if not said.hidden:
-        known = result.choices.knowledge
-        is_why = known is not None and known.facts(result.pag.names).not_joined.any()
-        why = ", because knowledge says that some pair has no edge" if is_why else ""
-        yield f"Only graphs without hidden causes were sampled{why}."
+        from anypag.search.by_scores.bayes import MOST_ROWS
+
+        long = f"the table has more than {MOST_ROWS:,} rows"
+        stuck = "no graph without them was found that agrees with the knowledge"
+        why = long if (result.n_rows or 0) > MOST_ROWS else stuck
+        yield f"Only graphs without hidden causes were sampled, because {why}."
     if said.as_sampled:
         yield "The answer is compared as it was before knowledge changed marks and before unsure marks became circles."

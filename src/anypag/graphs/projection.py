@@ -124,16 +124,18 @@ def roles(graph: MixedGraph, latent: Iterable[Node], selection: Iterable[Node]) 
     return np.flatnonzero(~is_latent & ~is_selection), is_latent, is_selection
 
 
-def mag_of_diagram(marks: Marks) -> Marks:
+def mag_of_diagram(marks: Marks, n_hidden: int = 0) -> Marks:
     """The marks of the MAG with the same independences as a graph of `-->`, `<->` and `---`. That graph must have no
-    directed cycles and no arrowheads at the ends of `---`, but a `<->` may join a node and its ancestor.
+    directed cycles and no arrowheads at the ends of `---`, but a `<->` may join a node and its ancestor. The last
+    `n_hidden` nodes are hidden causes; with these, the graph must have no `---`.
     """
     n, arrow, tail = len(marks), marks == Mark.ARROW, marks == Mark.TAIL
-    if not (arrow & arrow.T).any():  # without `<->` it is a MAG
+    if not n_hidden and not (arrow & arrow.T).any():  # without `<->` it is a MAG
         return marks.copy()
     if not (tail & tail.T).any():
-        nobody = np.zeros(n, np.bool_)
-        return _projected(Skeleton.of(marks).with_marks(marks), nobody, nobody, np.arange(n))
+        is_hidden = np.arange(n) >= n - n_hidden
+        edges = Skeleton.of(marks).with_marks(marks)
+        return _projected(edges, is_hidden, np.zeros_like(is_hidden), np.arange(n - n_hidden))
     # projects a DAG that has a latent cause for every `<->` and a selection node for every `---`
     both, undirected = np.argwhere(np.triu(arrow & arrow.T)), np.argwhere(np.triu(tail & tail.T))
     size = n + len(both) + len(undirected)
@@ -196,13 +198,6 @@ class LatentDAG:
         """The LatentDAG in which all hidden causes except the last become measured variables, after the others."""
         causes = self.causes[:, :-1]
         return replace(self, parents=causes[:-1], children=causes[-1:], n_levels=self.n_levels[-1:])
-
-    def mag(self) -> Marks:
-        """The marks of the MAG over the measured variables."""
-        marks = self.marks
-        is_hidden = np.arange(len(marks)) >= self.n
-        edges = Skeleton.of(marks).with_marks(marks)
-        return _projected(edges, is_hidden, np.zeros_like(is_hidden), np.arange(self.n))
 
     def components(self) -> list[list[int]]:
         """The hidden causes in groups: causes that share a child are in the same group."""

@@ -25,7 +25,8 @@ class Facts:
 
     `causes[a, b]`: a is a cause of b, directly or through others. `not_causes[a, b]`: a is no cause of b.
     `not_selecting[a]`: a is no cause of being in the sample. `joined`, `not_joined` and `unconfounded` (no unmeasured
-    variable is a cause of both) are symmetric. `design[a]`: a is a context, joined to the other contexts by design.
+    variable is a cause of both) are symmetric. `design[a]`: a is a context, joined to the other contexts by design. The
+    last `n_hidden` nodes are hidden causes.
     """
 
     causes: Flags
@@ -36,6 +37,7 @@ class Facts:
     unconfounded: Flags
     design: Flags
     selection: bool = True  # may the sample have been selected at all?
+    n_hidden: int = 0
 
     @classmethod
     def none(cls, n: int, *, selection: bool = True) -> Self:
@@ -66,10 +68,10 @@ class Facts:
         wider["not_causes"][:, n:] = True
         np.fill_diagonal(wider["not_causes"], False)
         wider["not_selecting"][n:] = True
-        return replace(self, **wider)
+        return replace(self, **wider, n_hidden=k)
 
     def _tables(self) -> dict[str, Any]:
-        return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "selection"}
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.type == "Flags"}
 
     @cached_property
     def not_anterior(self) -> Flags:

@@ -2,8 +2,11 @@
 
 A continuous variable is represented by functions of its ranks, as in the additive test (`ci.additive`): normal scores,
 two polynomials, and two powers of normal scores. All of them explain its continuous children. Its own parents explain
-only its normal scores, because the mean of y², say, is not a sum of functions of single parents of y. Noise is
-Gaussian; `<->` joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
+only the first, because the mean of y², say, is not a sum of functions of single parents of y. Noise is Gaussian; `<->`
+joins the noise of two variables, so graphs with hidden causes are scored as for Gaussian data.
+
+If y is a sum of functions plus noise, the normal scores of y are none. So y itself takes the place of its normal scores
+if all other variables explain it better, beyond what its normal scores gain by being normal (`_in_own_numbers`).
 
 Discrete variables are represented by their levels, as in the degenerate-Gaussian score (`scores.mixed`), and only the
 levels and normal scores of parents explain them. With more functions, a continuous variable would predict a discrete
@@ -30,7 +33,7 @@ from anypag.errors import DataError
 from anypag.scores.mixed import MixedScore
 
 if TYPE_CHECKING:
-    from anypag.ci.additive import Additive
+    from anypag.ci.additive import Additive, Basis
 
 FUNCTIONS = 5  # how many of the additive test's functions are used, from the first on
 ALIKE = 1e-8  # a smaller share of variance counts as 0: then one column determines another, or a function adds nothing
@@ -50,7 +53,7 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
     [5, 1, 1]
     """
     basis = test.basis
-    gram = basis.gram[:-1, : basis.start[-1]]
+    gram = _in_own_numbers(basis, test.n)
     blocks = [np.arange(low, high) for low, high in zip(basis.start[:-1], basis.start[1:], strict=True)]
     explained = [block if levels else block[:1] for block, levels in zip(blocks, basis.is_discrete, strict=True)]
     numbers = np.flatnonzero(~basis.is_discrete)
@@ -71,6 +74,26 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
         takes_functions=(~basis.is_discrete).astype(np.int32),
     )
     return by_name.taken(test.place)
+
+
+def _in_own_numbers(basis: Basis, n: int) -> Floats:
+    """The correlations of all columns, with own numbers in place of normal scores where the likelihood of a variable,
+    given functions of all others, is then larger. Nothing changes with less than two rows for each of these functions.
+    """
+    q, start = int(basis.start[-1]), basis.start
+    gram = basis.gram[:-1, :q].copy()
+    every = np.block([[gram, basis.own[:, :q].T], [basis.own]])
+    if n < 2 * len(every):
+        return gram
+    inverse, taken = np.linalg.inv(every + 1e-6 * np.eye(len(every))), list[int]()
+    for i in np.flatnonzero(np.isfinite(basis.surprise) & ~basis.is_discrete).tolist():
+        block = np.append(np.arange(start[i], start[i + 1]), q + i)
+        left = np.linalg.inv(inverse[np.ix_(block, block)]).diagonal()  # variances given all other variables
+        taken += [i] if np.log(left[0] / left[-1]) / 2 > basis.surprise[i] else []
+    first, own = start[taken], q + np.array(taken, np.int64)
+    gram[first], gram[:, first] = basis.own[taken, :q], basis.own[taken, :q].T
+    gram[np.ix_(first, first)] = every[np.ix_(own, own)]
+    return gram
 
 
 def _adding(gram: Floats, columns: Counts) -> Counts:

@@ -111,7 +111,7 @@ def test_what_stays_ancestral_and_maximal_is_what_the_definitions_say(mag: MAG, 
         if fits:
             kernel.put(graph, key, places[i], places[j], state)
             np.testing.assert_array_equal(marks_of(graph)[np.ix_(places, places)], small)
-            assert bool(kernel.is_maximal(graph)) == naive.is_maximal(small.tolist())
+            assert bool(kernel.is_maximal(graph, graph[:, :0])) == naive.is_maximal(small.tolist())
 
 
 @given(mags(most=6), st.integers(0, 10**6))
@@ -216,6 +216,23 @@ def test_the_mag_of_a_diagram_is_that_of_its_causes(n: int, seed: int) -> None:
             marks = trial if is_diagram(trial) else marks
     dag, latent, selection = naive.canonical_dag(marks.tolist())
     np.testing.assert_array_equal(mag_of_diagram(marks), np.array(naive.project(dag, latent, selection)))
+
+
+@given(st.integers(2, 6), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=60)
+def test_the_mag_beside_hidden_nodes_is_that_of_all_causes(n: int, seed: int) -> None:
+    """Some <-> stand for hidden causes that are no nodes, as between contexts."""
+    rng = np.random.default_rng(seed)
+    marks, k = np.zeros((n + 2, n + 2), np.uint8), 2
+    kinds = np.array([[0, 0], [2, 3], [2, 2]])
+    for i in range(n):
+        for j in range(i + 1, n):
+            marks[i, j], marks[j, i] = kinds[rng.choice(3, p=[0.5, 0.3, 0.2])]
+        for h in range(n, n + k):
+            marks[h, i], marks[i, h] = kinds[rng.choice(2)]
+    dag, latent, _ = naive.canonical_dag(marks.tolist())
+    found = mag_of_diagram(marks, k)
+    np.testing.assert_array_equal(found, np.array(naive.project(dag, [*latent, n, n + 1], [])))
 
 
 def test_states_that_are_not_allowed_never_come_up() -> None:

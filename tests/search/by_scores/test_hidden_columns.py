@@ -9,22 +9,24 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from resuming import stopped_and_resumed
 
 import anypag as ap
 from anypag import PAG
+from anypag._kernels.mag_chain import keeps_apart
 from anypag.choices import Choices
 from anypag.explain.sampled import about_probable
 from anypag.graphs.base import ancestry
-from anypag.graphs.projection import LatentDAG
+from anypag.graphs.projection import LatentDAG, mag_of_diagram
 from anypag.knowledge.facts import Facts
 from anypag.run.engine import Search
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import LatentScore
+from anypag.search.by_scores import bayes
 from anypag.search.by_scores.bayes import BayesState
-from anypag.search.by_scores.chain import marks_of
+from anypag.search.by_scores.chain import Known, graph_of, marks_of
 from anypag.search.by_scores.hidden_columns import (
     CompletedDAG,
     _climbed,
@@ -246,13 +248,103 @@ def test_hidden_causes_are_found_in_pooled_data_with_a_known_target() -> None:
     assert str(result.pag.edge("heat", "D")) == "heat --> D"
 
 
-def test_where_missing_edges_are_known_only_graphs_without_hidden_causes_are_searched_and_that_is_said() -> None:
-    result = ap.learn(
-        four_children(rows=600), method="bayes", effort=SHORT, knowledge=ap.Knowledge(not_joined=[("A", "F")])
-    )
+def test_hidden_causes_are_found_beside_several_contexts() -> None:
+    sets = {name: four_children(rows=700, seed=k) for k, name in enumerate(("seen", "heat", "cold"))}
+    rng = np.random.default_rng(2)
+    sets["heat"]["D"], sets["cold"]["A"] = rng.integers(0, 3, 700), noisy(rng, np.zeros(700, int), 0.3)
+    search = Search(ap.pooled(sets), Choices(method="bayes", effort=SHORT))
+    result, facts = search.run(), search.problem.facts
+    assert facts is not None and facts.design.sum() == 2
+    assert result.posterior is not None and result.posterior.n_levels == (2,)
+    assert result.probabilities is not None and result.probabilities.hidden
+    names = np.array(search.problem.score_in_order.names)
+    facts = facts.reordered(np.array([names.tolist().index(name) for name in result.pag.names]))
+    for mag in sampled_mags(result):
+        assert facts.agree_with(np.frombuffer(mag, np.uint8).reshape(8, 8))
+    assert [str(result.pag.edge(*pair)) for pair in (("heat", "D"), ("cold", "A"))] == ["heat --> D", "cold --> A"]
+    assert str(result.pag.edge("B", "C")) in {"B <-> C", "B o-> C"}
+    assert result.effect("D", "E").status == "zero"
+
+
+def sampled_mags(result: ap.Result) -> set[bytes]:
+    """The MAGs of the sampled graphs, from their diagrams."""
+    posterior = result.posterior
+    assert posterior is not None and posterior.diagrams is not None
+    return {mag_of_diagram(one, len(posterior.n_levels)).tobytes() for one in posterior.diagrams.marks}
+
+
+def test_a_hidden_cause_is_found_beside_a_known_missing_edge() -> None:
+    data = four_children(rows=1500)
+    for pair in (("A", "F"), ("B", "C")):  # the second would be an edge by the hidden cause
+        known = ap.Knowledge(not_joined=[pair])
+        result = ap.learn(data, method="bayes", effort=SHORT, knowledge=known)
+        assert result.posterior is not None and result.posterior.n_levels
+        assert result.probabilities is not None and result.probabilities.hidden
+        found = {frozenset(edge[:2]) for edge in result.pag.edges()}
+        assert found >= set(map(frozenset, ("AB", "CD", "CE", "CF", "DE")))
+        i, j = result.pag.indices(pair, "columns")
+        assert not any(np.frombuffer(mag, np.uint8).reshape(6, 6)[i, j] for mag in sampled_mags(result))
+
+
+def random_knowledge(names: list[str], rng: np.random.Generator) -> ap.Knowledge:
+    """Missing edges, pairs without a hidden cause and non-causes, whether true or not."""
+    pairs = [tuple(rng.permutation(pair).tolist()) for pair in combinations(names, 2)]
+    some = [pairs[k] for k in rng.choice(len(pairs), 4, replace=False)]
+    return ap.Knowledge(not_joined=some[:2], unconfounded=some[2:3], not_causes=some[3:])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_sampled_graph_breaks_a_statement(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    data = four_children(rows=600, seed=seed)
+    data["B"] = noisy(
+        rng, np.where(rng.random(600) < 0.5, data["D"], data["B"]), 0.1
+    )  # D --> B beside the hidden cause
+    known = random_knowledge(list(data), rng)
+    result = ap.learn(data, method="bayes", effort=SHORT, knowledge=known, selection_bias=bool(seed % 2))
+    facts = known.facts(result.pag.names, selection=bool(seed % 2))
+    for mag in sampled_mags(result):
+        assert facts.agree_with(np.frombuffer(mag, np.uint8).reshape(6, 6))
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None, max_examples=300)
+def test_the_kernel_sees_edges_that_hidden_causes_add(seed: int) -> None:
+    """It agrees with the MAG. A pair without a hidden cause may have an edge by an inducing path that has a tail."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(3, 7)), int(rng.integers(0, 4))
+    parents = np.triu(rng.random((n, n)) < 0.3, 1)
+    dag = LatentDAG(parents, rng.random((k, n)) < 0.4, (2,) * k)
+    mag, facts = mag_of_diagram(dag.marks, k), Facts.none(n).with_hidden(k)
+    for i, j in combinations(range(n), 2):
+        if not parents[i, j]:
+            facts.not_joined[:] = facts.unconfounded[:] = False
+            facts.not_joined[i, j] = facts.not_joined[j, i] = True
+            assert is_kept(dag, facts) == (mag[i, j] == 0)
+            facts.not_joined[:] = False
+            facts.unconfounded[i, j] = facts.unconfounded[j, i] = True
+            assert is_kept(dag, facts) or mag[i, j] != 0
+            assert not is_kept(dag, facts) or mag[i, j] != 2 or mag[j, i] != 2
+
+
+def is_kept(dag: LatentDAG, facts: Facts) -> bool:
+    return bool(keeps_apart(graph_of(dag.marks), Known.of(facts).apart))
+
+
+def test_where_only_graphs_without_hidden_causes_are_searched_the_reason_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Joined, and neither a cause of the other: only a hidden cause could make this true."""
+    known = ap.Knowledge(joined=[("A", "F")], not_causes=[("A", "F"), ("F", "A")], not_selecting=["A", "F"])
+    result = ap.learn(four_children(rows=600), method="bayes", effort=SHORT, knowledge=known)
     assert result.probabilities is not None
     assert not result.probabilities.hidden
-    why = "because knowledge says that some pair has no edge"
+    why = "because no graph without them was found that agrees with the knowledge"
+    assert f"Only graphs without hidden causes were sampled, {why}." in list(about_probable(result))
+    monkeypatch.setattr(bayes, "MOST_ROWS", 500)
+    known = ap.Knowledge(not_joined=[("A", "F")])
+    result = ap.learn(four_children(rows=600), method="bayes", effort=SHORT, knowledge=known)
+    why = "because the table has more than 500 rows"
     assert f"Only graphs without hidden causes were sampled, {why}." in list(about_probable(result))
 
 

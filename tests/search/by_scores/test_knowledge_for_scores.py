@@ -77,7 +77,7 @@ def test_the_kernel_and_the_definition_say_the_same_of_a_diagram(n: int, seed: i
     is_allowed = all(
         allowed[i, j] >> states[int(marks[i, j]), int(marks[j, i])] & 1 for i, j in permutations(range(n), 2)
     )
-    assert agrees(marks, facts) == (is_allowed and bool(kernel.agrees(graph, *Known.of(facts), room)))
+    assert agrees(marks, facts) == (is_allowed and bool(kernel.agrees(graph, *Known.of(facts)[:3], room)))
 
 
 @given(st.integers(2, 7), st.integers(0, 10**6))

@@ -21,7 +21,7 @@ from anypag.graphs.base import Marks
 from anypag.graphs.marks import Mark
 from anypag.graphs.node_sets import Neighbours, NodeSet, rows_as_sets, spread
 from anypag.graphs.pag import MAG, PAG
-from anypag.graphs.projection import LatentDAG, class_of, mag_of_diagram
+from anypag.graphs.projection import class_of, mag_of_diagram
 from anypag.graphs.validity import completed
 from anypag.knowledge.facts import Facts
 from anypag.knowledge.knowledge import Knowledge
@@ -109,7 +109,7 @@ def _grouped(
     of, classes = np.zeros(len(diagrams), np.int64), list[SampledClass]()
     by_mag, by_pag = dict[bytes, int](), dict[bytes, int]()
     for k, diagram in enumerate(diagrams):
-        mag = LatentDAG.of_marks(diagram, n_levels).mag() if n_levels else mag_of_diagram(diagram)
+        mag = mag_of_diagram(diagram, len(n_levels))
         if mag.tobytes() not in by_mag:
             pag = class_of(mag)
             if pag.tobytes() not in by_pag:

@@ -159,7 +159,7 @@ class BayesState(State):
     @property
     def posterior_of_nodes(self) -> Posterior:
         """The posterior with the variables as the search numbers them."""
-        best = class_of(mag_of(self.diagram_of(self.best), len(self.nodes)))
+        best = class_of(mag_of_diagram(self.diagram_of(self.best), len(self.n_levels)))
         n_levels = tuple(self.n_levels.tolist())
         return Posterior(self.nodes.names, self.sample, best, float(self.best_score[0]), n_levels)
 
@@ -317,7 +317,8 @@ def _find_hidden(state: BayesState, problem: Problem, tick: Tick) -> BayesState:
     before = known if dag.n_levels else without_hidden(dag.parents, discrete)
     facts = Facts.none(problem.n) if problem.facts is None else problem.facts
     after = with_another(before, discrete, Effort.of(problem).tries, facts, tick)
-    best, best_score = graph_of(after.dag.marks), np.array([after.score])
+    marks = with_design(after.dag.marks, facts.with_hidden(len(after.dag.n_levels)))
+    best, best_score = graph_of(marks), np.array([after.score])
     n_levels = np.array(after.dag.n_levels, np.int64)
     state = replace(state, best=best, best_score=best_score, hidden=after.hidden, n_levels=n_levels)
     return _ready_to_sample(state, problem) if after is before else _answered(state, problem)
@@ -329,29 +330,18 @@ def latent_dag(graph: Bits, n_levels: Counts) -> LatentDAG:
 
 def _hides_columns(problem: Problem) -> bool:
     """Does the search look for hidden causes as columns? The score must be BDeu, the only one comparable with the score
-    of hidden columns. There must be at most `MOST_ROWS` rows. Knowledge must exclude no edge, because a hidden column
-    adds edges to the MAG; and name at most one context, because a DAG cannot have the `<->` between contexts. A graph
-    that agrees with the knowledge must have been found.
+    of hidden columns. There must be at most `MOST_ROWS` rows, and a graph without hidden causes must have been found
+    that agrees with the knowledge.
     """
-    score, facts = problem.score_in_order, problem.facts
+    score = problem.score_in_order
     if not isinstance(score, DiscreteScore) or score.n > MOST_ROWS:
         return False
-    if facts is None:
-        return True
-    is_fixed = facts.not_joined.any() or facts.joined[np.ix_(facts.design, facts.design)].any()
-    return not is_fixed and facts_of_chain(problem) is not None
+    return problem.facts is None or facts_of_chain(problem) is not None
 
 
 def sees_hidden(problem: Problem) -> bool:
     """Does the search consider graphs with hidden causes?"""
     return problem.score_in_order.hidden or _hides_columns(problem)
-
-
-def mag_of(marks: Marks, n: int) -> Marks:
-    """The marks of the MAG over the first n nodes of a diagram; its other nodes are hidden causes."""
-    if len(marks) == n:
-        return mag_of_diagram(marks)
-    return LatentDAG.of_marks(marks, (2,) * (len(marks) - n)).mag()
 
 
 def _ready_to_sample(state: BayesState, problem: Problem) -> BayesState:
@@ -395,7 +385,7 @@ def _counted(state: BayesState, problem: Problem, drawn: Sequence[Bits]) -> Grap
     cold = [temperature == 1 for temperature in temperatures] * (len(drawn) // len(temperatures))
     distinct = {one.tobytes(): one for one in diagrams}
     threads = threads_for(len(distinct) * state.n**3, problem.threads)
-    mags = map_in_threads(lambda one: mag_of(one, state.n), list(distinct.values()), threads)
+    mags = map_in_threads(lambda one: mag_of_diagram(one, len(state.n_levels)), list(distinct.values()), threads)
     mag_at = dict(zip(distinct, mags, strict=True))
     return state.sample.adding([mag_at[one.tobytes()] for one in diagrams], state.diagram_for_effects(diagrams), cold)
 
@@ -470,7 +460,9 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
     known = None if facts is None else allowed_states(facts)
     if not k or not isinstance(score, DiscreteScore):
         return score, state.near, known
-    may_cause = _possible_children(state, facts) & score.has_few_levels
+    may_cause = _possible_children(state) & score.has_few_levels
+    if facts is not None:
+        may_cause &= ~facts.design
     near, allowed = np.zeros((n + k, n + k), np.bool_), np.full((n + k, n + k), NO_EDGE, np.uint8)
     near[:n, :n], near[n:, :n], near[:n, n:] = state.near, may_cause, may_cause.T
     allowed[:n, :n] = ANY_STATE if known is None else known
@@ -479,22 +471,13 @@ def _with_hidden_nodes(state: BayesState, problem: Problem, facts: Facts | None)
     return score.with_hidden(state.hidden, state.n_levels.tolist()), near, allowed
 
 
-def _possible_children(state: BayesState, facts: Facts | None) -> Flags:
+def _possible_children(state: BayesState) -> Flags:
     """(k, n) the columns that a hidden cause may act on: its children, and columns that tests left adjacent to a child.
-    A column is left out if knowledge says that it shares no hidden cause with a child, or with a column already chosen.
     If all were possible, a chain at a high temperature would add nearly constant columns, as edges to them cost little.
     """
     assert state.by_tests is not None
     children = latent_dag(state.best, state.n_levels).children
-    possible: Flags = children | (children.astype(np.int64) @ (state.by_tests != 0) > 0)
-    if facts is None:
-        return possible
-    for taken, more in zip(children, possible, strict=True):
-        together = np.flatnonzero(taken).tolist()
-        for node in np.flatnonzero(more & ~taken).tolist():
-            more[node] = not facts.unconfounded[node, together].any()
-            together += [node] if more[node] else []
-    return possible
+    return np.asarray(children | (children.astype(np.int64) @ (state.by_tests != 0) > 0))
 
 
 def _with_best(state: BayesState, walker: Walker) -> BayesState:

@@ -65,21 +65,26 @@ class Prior:
 
 class Known(NamedTuple):
     """Knowledge as kernels read it. Row i of `causes` and `not_causes` (n, words): bits of what i causes, or does not
-    cause. `not_selecting` (n,): 1 for nodes that do not cause selection.
+    cause. `not_selecting` (n,): 1 for nodes that do not cause selection. `apart`: pairs that hidden nodes may not join
+    (`_kernels.mag_chain.keeps_apart`), without rows if there are none.
     """
 
     causes: Bits
     not_causes: Bits
     not_selecting: Marks
+    apart: Bits
 
     @classmethod
     def nothing(cls, n: int) -> Known:
         no_rows = bits_of(np.zeros((n, n), np.bool_))[:0]
-        return cls(no_rows, no_rows, np.zeros(0, np.uint8))
+        return cls(no_rows, no_rows, np.zeros(0, np.uint8), no_rows[None])
 
     @classmethod
     def of(cls, facts: Facts) -> Known:
-        return cls(bits_of(facts.causes), bits_of(facts.not_causes), facts.not_selecting.astype(np.uint8))
+        apart = np.stack([bits_of(facts.unconfounded), bits_of(facts.not_joined)])
+        kept = len(apart[0]) - facts.n_hidden if facts.n_hidden and apart.any() else 0
+        rest = bits_of(facts.causes), bits_of(facts.not_causes), facts.not_selecting.astype(np.uint8)
+        return cls(*rest, np.ascontiguousarray(apart[:, :kept]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,8 +264,9 @@ def advance(walker: Walker, landscape: Landscape, steps: int, temperature: float
     graph, best = landscape.without_design(walker.graph), landscape.without_design(walker.best)
     scores, random, made = walker.scores.copy(), walker.random.copy(), np.zeros(2, np.int64)
     moves = landscape.states, landscape.allowed, landscape.likely, landscape.is_likely
-    kind = landscape.ancestral, kernel.is_maximal if landscape.ancestral else kernel.is_any
-    given = *landscape.given, moves, tuple(landscape.known), *kind, temperature, steps
+    hides, ancestral = landscape.known.apart.size > 0, landscape.ancestral
+    check = kernel.keeps_apart if hides else kernel.is_maximal if ancestral else kernel.is_any
+    given = *landscape.given, moves, tuple(landscape.known), ancestral or hides, check, temperature, steps
     in_turns(kernel.advance, *given, random, graph, best, scores, made, look=look)
     graph, best = landscape.with_design(graph), landscape.with_design(best)
     return replace(walker, graph=graph, best=best, scores=scores, random=random, taken=walker.taken + int(made[1]))

@@ -24,6 +24,7 @@ from anypag.graphs.projection import LatentDAG
 from anypag.knowledge.facts import Facts
 from anypag.scores.discrete import DiscreteScore
 from anypag.scores.latent import HiddenLevels, LatentScore
+from anypag.search.by_scores.chain import Known, graph_of
 from anypag.search.by_scores.orders import Orders, found, swept
 from anypag.search.by_scores.starting_graphs import agreeing, tiers_of
 from anypag.search.progress import Progress, Tick
@@ -63,14 +64,17 @@ def without_hidden(parents: Flags, discrete: DiscreteScore) -> CompletedDAG:
 
 
 def keeps_to(dag: LatentDAG, facts: Facts) -> bool:
-    """Does a graph agree with the facts about causes, known edges, and pairs without a hidden common cause?"""
-    if (facts.joined & ~(dag.parents | dag.parents.T)).any():
+    """Does a graph agree with the facts about causes, known and missing edges, and pairs without a hidden cause?"""
+    from anypag._kernels.mag_chain import keeps_apart
+
+    adjacent, by_design = dag.parents | dag.parents.T, np.logical_and.outer(facts.design, facts.design)
+    if (facts.joined & ~(adjacent | by_design) | facts.not_joined & adjacent).any():
         return False
-    if not facts.says_marks:
-        return True
-    both = dag.children.T.astype(np.int64) @ dag.children > 0
-    is_right = facts.with_hidden(len(dag.n_levels)).disagreement(dag.marks) is None
-    return is_right and not bool((facts.unconfounded & both).any())
+    wider = facts.with_hidden(len(dag.n_levels))
+    apart = Known.of(wider).apart
+    if apart.size and not keeps_apart(graph_of(dag.marks), apart):
+        return False
+    return not facts.says_marks or wider.disagreement(dag.marks) is None
 
 
 def with_another(so_far: CompletedDAG, discrete: DiscreteScore, tries: int, facts: Facts, tick: Tick) -> CompletedDAG:
