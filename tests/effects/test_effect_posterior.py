@@ -313,7 +313,7 @@ def test_nothing_hidden_says_little_of_a_sample_that_may_be_selected() -> None:
     data = study()
     result = ap.learn(data, method="auto", effort=0.1)
     assumed = result.effect("smoking", "cancer", data=data, assume="smoking !<-> cancer")
-    assert "identifies no effect while the sample may be selected" in str(assumed)
+    assert "identifies no effect if the sample may be selected" in str(assumed)
     assert "may be selected" not in str(assumed.unassumed)
 
 

@@ -62,7 +62,7 @@ def effects_of_all_pairs(
 def effects_of(
     result: Result, pairs: Iterable[tuple[str, str]], data: Any = None, selection_bias: bool | None = None
 ) -> Iterator[SampledEffect]:
-    """The effect of each pair by the sampled graphs. Pairs that use the same rows share draws or a table of levels."""
+    """The effect of each pair by the sampled graphs. Pairs with the same rows share one set of draws or one table."""
     first, ready = None, dict[tuple[str, ...], tuple[Table, Shared | None]]()
     data = None if data is None else in_sets(data, result.reading, result.pag.names, result.sets)
     contexts, n_sets = (data.contexts, len(data.sets)) if isinstance(data, Pooled) else ((), 0)

@@ -47,7 +47,7 @@ class Effect:
         outcome: the variables whose change is asked for.
         given: the variables conditioned on.
         status: by one graph "zero" (no effect), "adjustment" (identified by a set), "formula" (identified by a formula)
-            or "unidentified". By sampled graphs "zero" (at least 95 % exclude an effect, also of those sampled with a
+            or "unidentified". By sampled graphs "zero" (at least 95 % exclude an effect, and so do 95 % of those with a
             lower penalty per edge), "unidentified" (half or more leave it open, or none identifies it) or "identified".
         reason: the reason for the status, in words.
         adjustment_set: the canonical set, which holds all possible ancestors of cause, outcome and conditions that may
@@ -100,9 +100,9 @@ class Effect:
     @property
     def estimate(self) -> float | Entries | tuple[DrawnEffect, ...] | None:
         """The change of the outcome's mean if the cause is set one unit higher, or from its first level to its second.
-        A tuple of entries for several causes, outcomes or levels, and if one graph answers with the model "tables".
+        It is a tuple of entries for several causes, outcomes or levels, and for one graph with the model "tables".
 
-        With sampled graphs, the median of `draws`; the first printed line has `if_causal` instead. None without data.
+        With sampled graphs it is the median of `draws` (the first printed line has `if_causal`). None without data.
         Also None if one graph answers "zero" (see `association`) or "unidentified" (see `possible`).
         """
         if self.sampled is not None:
@@ -115,9 +115,9 @@ class Effect:
     def interval(self) -> tuple[float, float] | tuple[tuple[float, float] | None, ...] | None:
         """The ends of the interval of the estimate; a tuple of such pairs if the estimate is a tuple.
 
-        With sampled graphs, the 2.5 and 97.5 % points of `draws`, zeros included; the first printed line has those of
-        `if_causal`. None without data. Also None if one graph answers "zero" or "unidentified", because nothing was
-        estimated.
+        With sampled graphs they are the 2.5 and 97.5 % points of `draws`, zeros included (the first printed line has
+        those of `if_causal`). None without data. Also None if one graph answers "zero" or "unidentified", because
+        nothing was estimated.
         """
         if self.sampled is not None:
             return self.sampled.interval
@@ -143,7 +143,7 @@ class Effect:
 
     @property
     def by_class(self) -> tuple[ClassGroup, ...]:
-        """At most three groups, the largest first. Each has all sampled classes of one verdict and adjustment set."""
+        """At most three groups, the largest first. Each group has all classes with one verdict and adjustment set."""
         return () if self.sampled is None else self.sampled.by_class
 
     @property
@@ -229,7 +229,7 @@ class Effect:
                 of scikit-learn); a function that makes one; the import name of such a regressor or function; or a pair
                 of these, for outcome and cause. The estimate is cross-fitted in five folds. It is partially linear, or
                 doubly robust (AIPW) if the cause has two levels; AIPW gives an interval only from 2,000 rows on, and
-                only if the two groups overlap. A learner needs one cause and outcome, no conditions, an adjustment set.
+                only if the two groups overlap. A learner needs one cause, one outcome, no conditions, and a set.
             by: also report the effect in groups of rows: one for each level of this column, or four groups of about
                 equal size if it is continuous. Splines are used if no learner is named.
             cluster: a column, or a value for each row, that says which rows belong together. Standard errors,

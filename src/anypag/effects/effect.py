@@ -39,7 +39,7 @@ CUT = (
 )
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 NOTHING_HIDDEN = (
-    "Saying that two variables have no hidden common cause (!<->) identifies no effect while the sample may be "
+    "Saying that two variables have no hidden common cause (!<->) identifies no effect if the sample may be "
     "selected. If the sample is not selected, say selection_bias=False (--no-selection-bias on the command line)."
 )
 
@@ -70,8 +70,8 @@ def effect(
         within: search for adjustment sets among these columns only.
         selection_bias: False says that the sample is not selected. The default is the choice of the search; for a bare
             PAG or MAG it is True, for a DAG False. If the sample may be selected, "zero" and "adjustment" hold among
-            those in the sample. Unless graphs were sampled, every other answer is then refused, and so is every
-            question about a MAG, a DAG or a result with knowledge.
+            those in the sample. Any other answer by one graph is then refused, and so is any answer by a MAG, by a DAG
+            or by the graph of a search with knowledge. Answers by sampled graphs are not refused.
         data: a table to estimate from; see `Effect.estimated` for more choices. With several data sets
             (`anypag.pooled`) the effect is the one in the observed set (the first), whose rows are used. The effect of
             a context (a column that tells sets apart) compares sets, and uses the rows of these sets. Instead of pooled

@@ -47,7 +47,7 @@ class Adjusting:
     confounding: float | None = None
 
     def beside(self, causal: CausalGraph, way: Between, z: NodeSet | None, table: Table) -> Beside:
-        """A learner's estimate that adjusts for Z, and additions. Without a learner, only additions (for one pair)."""
+        """A learner's estimate that adjusts for Z, and additions. Without a learner: additions, if `is_one_pair`."""
         if self.learner is not None:
             if z is None:
                 raise ParameterError(*NO_SET)
@@ -66,7 +66,7 @@ class Adjusting:
 
     def beside_draws(self, sampled: SampledEffect, table: Table, within: NodeSet) -> Beside:
         """The additions to draws, by adjusting for the set of the largest class that allows an effect and has a set.
-        Graphs with a lower penalty per edge count only if no other graph has such a class.
+        Graphs sampled with a lower penalty per edge count only if no other graph has such a class.
         """
         question, of, n = sampled.question, sampled.question.classes.of, len(sampled.question.verdicts)
         every, counts = (np.bincount(some, minlength=n) for some in (of, of[question.classes.counts]))
@@ -144,7 +144,7 @@ def _set_with(causal: CausalGraph, way: Between, z: NodeSet, by: str) -> NodeSet
 
 
 def _set_of_class(sampled: SampledEffect, k: int, within: NodeSet) -> tuple[CausalGraph, NodeSet | None]:
-    """The graph of class k and its adjustment set. For an open class, a member whose arrows hide no cause."""
+    """The graph of class k and its adjustment set; for an open class, those of a member whose arrows hide no cause."""
     question = sampled.question
     causal, z = question.classes.classes[k].causal, question.verdicts[k].z
     if question.said[k] != "open":

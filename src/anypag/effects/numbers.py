@@ -64,12 +64,12 @@ class RowsUsed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EffectBasis:
-    """What an answer rests on: a graph, its verdict and, after a search, how its file was read, and its data sets."""
+    """What an answer rests on: a graph, its verdict and, after a search, how the file was read, and the data sets."""
 
     causal: CausalGraph
     verdict: Verdict
     within: NodeSet  # the columns that may be adjusted for
-    kinds: Mapping[str, str]  # of the columns of a search
+    kinds: Mapping[str, str]  # the kinds of the columns in the search
     is_given: bool  # is the graph a DAG? A DAG comes from the user, never from a search of the same rows
     reading: Reading | None
     sets: DataSets | None
@@ -103,7 +103,7 @@ class EffectBasis:
         return RowsUsed(pool.for_estimates(rows), of_rows, (told, *pool.told), pool.same_in(rows))
 
     def all_columns(self, data: Any) -> tuple[Table, int]:
-        """A table of all columns in the order of nodes, without rows that have gaps; and the number of these rows."""
+        """All columns in the order of nodes, as a table without rows that have gaps; and how many were left out."""
         return columns_of(self.causal, self.rows(data).table, self.causal.everyone)
 
     def adjustment_set(self, adjust_for: AFewNodes) -> NodeSet:

@@ -110,8 +110,8 @@ def checked_graph(source: MixedGraph | Result, x: NodeSet, y: NodeSet, selection
 
 
 def curves_told(source: MixedGraph | Result, causes: Iterable[Node], outcomes: Iterable[Node]) -> tuple[str, ...]:
-    """A warning for each finding of a curve in the audit on a way by which the causes may act on the outcomes: along
-    edges that may lead there, and along curves, as tests of straight lines may miss an edge there.
+    """A warning for each curve that the audit found on a way by which the causes may act on the outcomes. Such a way
+    follows edges that allow causation, and pairs with a curve, where tests of straight lines may miss an edge.
     """
     audit = source.audit if isinstance(source, Result) else None
     found = [one for one in (audit.findings if audit else ()) if one.problem == "curve"]
@@ -136,7 +136,7 @@ def rests_on_knowledge(source: MixedGraph | Result) -> TypeGuard[Result]:
 
 
 def is_selection_possible(source: MixedGraph | Result, selection_bias: bool | None) -> bool:
-    """May the sample be selected? The user decides, else the search (with knowledge), else True, or False for a DAG."""
+    """May the sample be selected? By default a result's choices and knowledge decide, a DAG says no, else yes."""
     if selection_bias is not None:
         return selection_bias
     if not isinstance(source, Result):

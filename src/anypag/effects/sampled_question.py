@@ -158,7 +158,7 @@ class Question:
         return drawn, causal[~self.graphs_of("zero")]
 
     def _known(self, drawn: Floats) -> tuple[Floats, Floats, Counts]:
-        """The draws, NaN if a cause affects a condition in the graph; a copy; the indices of graphs of open classes."""
+        """Draws (NaN if a cause affects a condition in the graph), a copy, and which graphs are of open classes."""
         x, z = (list(members(part)) for part in (self.x, self.given))
         if z:
             drawn[[bool(ancestry(marks)[np.ix_(x, z)].any()) for marks in self.classes.diagrams]] = np.nan
@@ -170,7 +170,7 @@ class AllDraws(NamedTuple):
 
     rows: LinearColumns
     draws: Floats  # (m, c, c) by graph, cause and outcome
-    of_members: dict[NodeSet, tuple[Flags, Floats]]  # for a set of causes: which graphs are done, and their draws
+    of_members: dict[NodeSet, tuple[Flags, Floats]]  # for a set of causes: (m,) is the graph done?, and draws
 
     @classmethod
     def of(cls, classes: SampledClasses, table: Table) -> Self:

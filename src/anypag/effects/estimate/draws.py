@@ -34,7 +34,7 @@ Hide = Callable[[Flags, Floats, Floats], Floats]  # from arrows, weights and noi
 
 
 class DrawnColumn(NamedTuple):
-    """A column's meaning: a variable, or one level of it against the first; a cause may be several variables."""
+    """What a column stands for: a variable, or a level compared with the first; a cause may be several variables."""
 
     variable: str | tuple[str, ...]
     level: Level | tuple[Level, ...] | None = None
@@ -101,7 +101,7 @@ class LinearColumns:
         self, graphs: Marks, numbers: Counts, x: Counts, y: Counts, together: bool = False, hidden: Hidden | None = None
     ) -> Floats:
         """(m, causes, outcomes) draws of total effects, in the units of the data; NaN where a fit fails, and for causes
-        that may affect selection. `numbers` (m,): indices of `graphs` in the sample. `together`: set causes at once.
+        that may affect selection. `numbers` (m,): each graph's index in the sample. `together`: set all causes at once.
         """
         is_set = np.isin(np.arange(len(self.columns)), x) & together
         ratio = self.scale[y] / self.scale[x][:, None]
@@ -185,7 +185,7 @@ def total_effects_of(
 
     arrow, tail = diagram == Mark.ARROW, diagram == Mark.TAIL
     undirected = tail & tail.T
-    same, over = node[:, None] == node, np.ix_(node, node)  # `over` repeats each variable for its columns
+    same, over = node[:, None] == node, np.ix_(node, node)  # `over` gives each column the edges of its variable
     np.fill_diagonal(same, False)
     causes = np.ascontiguousarray((arrow & tail.T)[over], np.uint8)
     spouses = ((arrow & arrow.T) | undirected)[over] | same

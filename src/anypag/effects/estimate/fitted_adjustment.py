@@ -167,7 +167,7 @@ def _spread(part: Table, name: str) -> Floats:
 
 
 def _groups(part: Table, by: str) -> list[tuple[str, Flags]]:
-    """Groups of rows, in words and as (n,) flags: one for each level, or bands of numbers with equally many rows."""
+    """Groups of rows, in words and as (n,) flags: one for each level, or bands with about equally many rows."""
     place = part.names.index(by)
     column, levels = part.values[:, place], levels_of(part, by)
     if part.kinds[place] == "discrete" or len(levels) <= BANDS:

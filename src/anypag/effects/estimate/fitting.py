@@ -71,7 +71,7 @@ def estimated(
     *,
     by_adjustment: bool,
 ) -> Estimate:
-    """The value of a formula, with intervals. `by_adjustment`: does it adjust for a set, or say there is no effect?"""
+    """The value of a formula, with intervals. `by_adjustment`: the formula adjusts for a set, or says "no effect"."""
     needed = mentioned(formula) | way.x | way.y | way.given
     part, n_dropped = columns_of(causal, table, needed)
     kind = chosen_model(part, model, causal.names(way.y))

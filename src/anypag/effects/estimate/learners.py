@@ -78,7 +78,7 @@ class Scores(NamedTuple):
     left: float = float("nan")  # the residual sum of squares of the outcome; NaN for AIPW
 
     def partial_r2(self, freedom: int) -> float:
-        """The share of the outcome's remaining variance that the cause explains; AIPW takes it from the t statistic."""
+        """The share of the outcome's remaining variance that the cause explains; for AIPW, by the t statistic."""
         found = self._replace(cluster=None).number()
         if self.left > 0:
             return min(found.value**2 * float(self.bottom.sum()) / self.left, 1.0)
@@ -146,7 +146,7 @@ class Splines:
 
 
 def _spline(column: Floats, knots: Floats) -> Floats:
-    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; (n, 1) the column if knots < 3."""
+    """(n, knots + 1) a column's cubic B-splines, constant beyond the outer knots; below 3 knots (n, 1) the column."""
     from scipy.interpolate import BSpline
 
     if len(knots) < 3:
@@ -252,7 +252,7 @@ def _folds(rows: AdjustedRows, seed: int) -> list[tuple[Flags, Flags]]:
 
 
 def _makers(learner: Learner, z: Floats, of_cause: One) -> tuple[One, One]:
-    """The makers of the regressors of outcome and cause. If the set is empty, both are splines, which predict means."""
+    """The makers of the regressors of outcome and cause. If the set is empty, both are splines, to predict the mean."""
     pair = learner if isinstance(learner, tuple) else (learner, learner)
     if len(pair) != 2:
         raise ParameterError(NO_LEARNER, f"{learner!r}.")

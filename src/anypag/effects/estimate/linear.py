@@ -26,7 +26,7 @@ LEAST = 1e-10  # directions of the standardised columns with a smaller share of 
 
 @dataclass(frozen=True)
 class Weighted:
-    """The rows (n, k) that a model is fitted to, each column divided by a power of two (`exponent`), and the nodes."""
+    """The rows (n, k) that a model is fitted to. Column j is `nodes[j]`, divided by 2 to the power `exponent[j]`."""
 
     rows: Floats
     exponent: Indices
@@ -39,7 +39,7 @@ class Weighted:
         return cls(*in_units(rows), nodes)
 
     def resampled(self, rng: np.random.Generator) -> Self:
-        """The model of a bootstrap resample, for which as many rows are drawn with replacement."""
+        """The model of a bootstrap resample: n of the n rows, drawn with replacement."""
         n = len(self.rows)
         return self.weighted(rng.multinomial(n, np.full(n, 1 / n)).astype(np.float64))
 
@@ -104,7 +104,7 @@ def _form(part: Expression, inner: tuple[Floats, ...], correlation: Floats, plac
 
 
 def _precision(correlation: Floats, nodes: NodeSet, place: dict[int, int]) -> Floats:
-    """A matrix of all nodes: the inverse of the correlations of some nodes at their places, zero elsewhere."""
+    """A matrix over all nodes: in the rows and columns of `nodes` the inverse of their correlations, 0 elsewhere."""
     chosen = [place[node] for node in members(nodes)]
     form = np.zeros_like(correlation)
     if chosen:
@@ -151,7 +151,7 @@ class Regression(Weighted):
         return per_unit(found[: causes.shape[1]], at_x, at_y).ravel()
 
     def _columns(self, nodes: NodeSet) -> tuple[Floats, Indices]:
-        """Continuous columns unchanged, discrete ones as indicators of all levels except the first; and exponents."""
+        """Continuous columns unchanged, discrete ones as indicators of all levels but the first; their exponents."""
         places = [self.nodes.index(node) for node in members(nodes)]
         parts = [self._coded[k] for k in places]
         exponents = np.array([0 if self.is_discrete[k] else self.exponent[k] for k in places], np.int32)

@@ -56,13 +56,13 @@ def members_of(pag: PAG, most: int = 200, seed: int = 0, one: MAG | None = None)
 
 
 class _MemberWalk:
-    """The search for members. It replaces one circle after another, and after each sets all marks that follow."""
+    """The search for members. It replaces one circle at a time, and then sets all marks that follow."""
 
     def __init__(self, one: MAG) -> None:
         self.of_data, self.colliders = pag_of_mag(one), SeparationsOf(one.marks)
 
     def from_marks(self, marks: Marks, rng: np.random.Generator | None = None) -> Iterator[MAG | None]:
-        """The members that agree with the marks, in order, or at random by `rng`; None for each failed attempt."""
+        """The members that agree with the marks, and None per failed attempt; in random order if `rng` is given."""
         circles = np.argwhere(marks == Mark.CIRCLE)
         if not len(circles):
             yield self._checked(marks)

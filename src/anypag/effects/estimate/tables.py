@@ -43,7 +43,7 @@ class Tables:
     of_row: npt.NDArray[np.int64] | None = None
 
     def resampled(self, rng: np.random.Generator) -> Tables:
-        """The tables of a bootstrap resample, for which as many rows are drawn with replacement."""
+        """The tables of a bootstrap resample: n of the n rows, drawn with replacement."""
         n = int(self.counts.sum())
         return replace(self, counts=rng.multinomial(n, self.counts / n).astype(np.float64))
 
@@ -89,7 +89,7 @@ def tables_of(codes: npt.NDArray[np.int64], n_levels: tuple[int, ...], nodes: tu
 
 
 def empty_cells(tables: Tables, formula: Expression, x: NodeSet) -> list[dict[int, int]]:
-    """Conditions {node: level} in the formula that no row meets, although a row meets the part without causes."""
+    """Conditions {node: level} in the formula that no row meets, although some row meets them without the causes."""
     found: dict[tuple[tuple[int, int], ...], None] = {}
     for leaf in leaves(formula):
         here, without = tables.count(leaf.given), tables.count(leaf.given & ~x)
@@ -148,9 +148,9 @@ class LevelTable:
         return found
 
     def drawn(self, diagrams: Marks, numbers: Counts, causes: Columns, y: int, rows: Flags | None = None) -> Floats:
-        """(m, combinations, levels) draws of risk differences: how the probability of each level of y but the first
-        changes if the causes are set to each combination of levels but the first, in place of the first. Exactly 0 if
-        no cause is an ancestor of y.
+        """(m, combinations - 1, levels - 1) draws of risk differences: the change in the probability of a level of y if
+        the causes are set to a combination of levels in place of the first combination. The first combination and the
+        first level of y have no entry. A difference is exactly 0 if no cause is an ancestor of y.
         """
         found = []
         for diagram, number in zip(diagrams, numbers.tolist(), strict=True):
@@ -169,7 +169,7 @@ class LevelTable:
         risks = self._risks(steps, y, number, self._codes if codes is None else codes, rows)
         axes = [order.index(x) for x in causes if x in order]
         risks = risks.transpose(*axes, len(order))
-        for place, x in enumerate(causes):  # causes without an effect change nothing
+        for place, x in enumerate(causes):  # whatever the level of a cause without a step, the risks are the same
             if x not in order:
                 risks = np.repeat(np.expand_dims(risks, place), self._sizes[x], axis=place)
         risks = risks.reshape(-1, risks.shape[-1])

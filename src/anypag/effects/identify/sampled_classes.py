@@ -43,7 +43,7 @@ class SampledClasses:
     diagrams: Marks  # (m, nodes, nodes): hidden causes of discrete columns are the last nodes
     place: Counts  # (m,) the index of each graph in the whole sample, which seeds its random numbers
     of: Counts  # (m,) the class of each graph
-    counts: Flags  # (m,) False for graphs sampled with a lower penalty per edge: shares leave them out, draws do not
+    counts: Flags  # (m,) does the graph count in shares? No if sampled with a lower penalty per edge, unless all were
     classes: tuple[SampledClass, ...]
     selection: bool
     n_levels: tuple[int, ...]  # the number of levels of each hidden cause
