@@ -57,7 +57,7 @@ def test_a_tail_against_the_order_of_time_speaks_of_the_sample(tmp_path: Path) -
     )
     assert "an order in time (--tiers, --knowledge), can decide ends marked with a circle" in plain
     assert "early o-o late: early may be a cause of late, or they share" in told
-    assert "may still decide who is in the sample; its ends of edges are then tails." in told
+    assert "may still decide who is in the sample; then all marks at it are tails." in told
     assert "are tails." not in anypag("learn", "--method", "icd", data, "--tiers", tiers, "--no-selection-bias").out
 
 

@@ -34,8 +34,8 @@ SETS = {
          "R1: A and X have no edge, and B, a non-collider between them, is not a cause of A; "
          "so B must be a cause of X."),
         (MarkReason("C", "A", Mark.ARROW, 2, ("B",)),
-         "R2: the edge between A and B has an arrowhead at B, that between B and C has one at C, and one of them "
-         "has a tail at its other end; if C were a cause of A, one of the arrowheads would be wrong."),
+         "R2: the edge between A and B has an arrowhead at B, that between B and C has one at C, and one of "
+         "the two edges has a tail at its other end; if C were a cause of A, an arrowhead would be wrong."),
         (MarkReason("B", "D", Mark.ARROW, 3, ("A", "C")),
          "R3: D, a non-collider between A and C, is a cause of A, of C or of being in the sample; "
          "B is a cause of none of these, so it is no cause of D."),

@@ -177,7 +177,7 @@ def warm() -> ExitCode:
             if result.posterior is not None:
                 result.effects()
         terminal.line(f"Tables of {what}: {COMPILING.seconds - before:.0f} s of compiling.")
-    for test in (GSquared, PermutationChiSquared):  # a test given so many columns has a kernel of its own
+    for test in (GSquared, PermutationChiSquared):  # with so many conditions these tests use a further kernel
         test(_table(dict.fromkeys(NAMES, "discrete"))).pvalues(Queries([0], [1], [range(2, len(NAMES))]))
     learn(Oracle(random_system(len(NAMES), 2.0, seed=0).dag))
     learn(_table(dict.fromkeys(NAMES, "continuous")), knowledge=Knowledge.from_text(KNOWN), selection_bias=False)

@@ -102,7 +102,7 @@ class Inputs:
         return ", ".join(f"{name}={file.name}" if name else file.name for name, file in self.files.items())
 
     def chosen(self, *also: str | None) -> ChosenColumns:
-        """The columns to use of each file, and `also`, without counts and weights. Files may lack columns of --drop."""
+        """For each file, the columns to use and `also`, without counts and weights. A file may lack dropped columns."""
         if not self.columns.columns and not self.columns.drop:
             return dict.fromkeys(self.files)
         from anypag.data.files.read_table import INDEX_NAMES

@@ -49,7 +49,7 @@ class Interrupts(Signals):
 
     By default a signal raises `KeyboardInterrupt`, as usual. In `ending_a_run` it raises `Stopped`, which ends the
     search with a result. In `held` it waits, so that files can be written. In `raising` it raises the given exception.
-    A signal that came in compiled code is raised by the next `check`, also wherever compiling begins or ends.
+    A signal that comes in compiled code waits for the next `check`; one is made whenever compiling begins or ends.
     """
 
     def __init__(self) -> None:
@@ -170,9 +170,7 @@ def shown_on(terminal: Terminal, choices: Choices, interrupts: Interrupts, clock
 
 
 class _Foretold:
-    """Prints one line if a phase will take long, and another if it takes longer than that; used on a pipe, where there
-    is no progress bar.
-    """
+    """On a pipe, without progress bar: prints a line if a phase will take long, and again if it takes longer."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal, self._told, self._until = terminal, "", 0.0

@@ -68,8 +68,8 @@ def what_is_known(result: Result) -> str | None:
     if not (facts.not_causes & ~facts.not_selecting[:, None]).any():
         return None
     return (
-        "A variable said to be no cause of another may still decide who is in the sample; its ends of edges are then "
-        "tails. If nothing in the table decided who is in the sample, add --no-selection-bias."
+        "A variable said to be no cause of another may still decide who is in the sample; then all marks at it "
+        "are tails. If nothing in the table decided who is in the sample, add --no-selection-bias."
     )
 
 
@@ -168,7 +168,7 @@ def tell_result(terminal: Terminal, result: Result, kept: Path | None = None) ->
 def tell_edges(terminal: Terminal, result: Result, kept: Path | None) -> None:
     terminal.lines(filter(None, [assumed_of(result)]))
     if not result.pag.edges():
-        alone = "every two variables are independent, some of them only given others."
+        alone = "every two variables are independent, some pairs only given other variables."
         given = any(why.given for why in result.sepsets.values())
         terminal.line(f"No edges: {alone if given else 'all pairs are independent.'}")
     left = MOST_SHOWN if kept or terminal.is_interactive else sys.maxsize

@@ -123,7 +123,7 @@ def facts_of(result: Result | PAG) -> PairFacts:
 
 
 def facts_on_the_way(result: Result) -> PairFacts:
-    """The input of explanations, but no contradictions, which take long to find in the dense graph of an early step."""
+    """The input of explanations without contradictions, because these take long to find in the dense early graphs."""
     return PairFacts(result.pag, result, result.sepsets, _by_end(result.marks), _by_end(result.conflicts))
 
 

@@ -71,9 +71,7 @@ def _causes(begin: str, named: list[str], edges: Sequence[Edge]) -> str:
 
 
 def end_told(result: Result, spell: Callable[[Option], str] = str) -> str:
-    """The sentences on how the search ended; then, if a search by tests was stopped, the guarantee of the method; then
-    the remarks about the result.
-    """
+    """Sentences: how the search ended; if tests were stopped, what the method guarantees; remarks on the result."""
     is_by_tests = bool(result.history) and not result.complete and not result.from_scores and not result.tests_done
     promised = METHODS.get(result.facts.tests_by, result.facts).promises.on_the_way if is_by_tests else None
     guarantee = [f"If the test is perfect, at such a stop {promised}."] * bool(promised)
@@ -185,7 +183,7 @@ def contexts_told(result: Result, among: Collection[str] = ()) -> list[str]:
 
 def _told(rows: list[ActsOn], joined: Collection[str]) -> str:
     """A sentence: `drug acts directly on pkc (0.98), may act directly on raf (0.40), on no other (at most 0.03, mek).`
-    `no other` stands for variables that are not joined to the context; edges to these are less probable than all shown.
+    `no other` stands for variables without an edge to the context. Their edges are less probable than all edges shown.
     """
     there = [row.probability for row in rows if row.variable in joined and row.probability is not None]
     on = [row for row in rows if row.directly and (row.probability is None or row.probability >= LIKELY)]

@@ -35,17 +35,17 @@ COLUMNS = (
 largest p-value among the tests that kept an edge, or the p-value of the separation; `n` is the number of rows behind
 it. `given` is the separating set, and `r` the iteration that found it. `rule_from` and `rule_to` are `R0` to `R12`, or
 `K0` to `K7` for marks from knowledge. `conflict`: did some rule want another mark? `probability` is that of this edge,
-or of no edge, by sampled graphs (if any). `p_cause` is the share of sampled graphs whose equivalence class has
-`from` as a cause of `to` in every member, `p_no_cause` in no member; `p_open` is the rest. These shares are not
-corrected, and are often too sure (`docs/accuracy.md`). `contradiction` names claims that cannot be true together with
-this one. If rows were resampled, `resamples` counts the resamples that gave a graph. `same` is the share of these
-resamples that agree with the graph about the pair (the same edge, or none in both), `joined` the share with any edge,
-`else_mostly` the most frequent other edge (`none` for no edge). `fits`, the same in every row, says whether the table
-fits what the probabilities assume: `yes`, `no` or `not checked`.
+or of no edge, by sampled graphs (if any). `p_cause` is the share of sampled graphs in whose equivalence class `from` is
+a cause of `to` in every member, `p_no_cause` the share in whose class it is one in no member; `p_open` is the rest.
+These shares are not corrected, and are often too sure (`docs/accuracy.md`). `contradiction` names claims that cannot be
+true together with this one. If rows were resampled, `resamples` counts the resamples that gave a graph. `same` is the
+share of these resamples that agree with the graph about the pair (the same edge, or none in both), `joined` the share
+with any edge, `else_mostly` the most frequent other edge (`none` for no edge). `fits`, the same in every row, says
+whether the table fits what the probabilities assume: `yes`, `no` or `not checked`.
 
 With `method="auto"`, tests and rules are those of the graph by tests (`Result.by_tests`). So `p`, `r` and `given` are
 empty if this graph joins the pair and the answer does not, or the reverse. `rule_from` is empty if the two graphs have
-different marks at `from`; so is `rule_to` at `to`.
+different marks at `from`, and `rule_to` if they have different marks at `to`.
 """
 
 

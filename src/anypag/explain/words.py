@@ -5,8 +5,8 @@ into the sample; a tail says that A is an ancestor of B or of selection. `EndCla
 
 - without selection, a tail means "cause of";
 - if another edge has an arrowhead at A, A does not affect selection, and a tail at A means "cause of" too;
-- A --- B is possible only if both affect selection. Causes do not run in a circle, so one of the two is no cause of the
-  other, and its tail means that it affects selection. The second affects selection too, perhaps only through the first.
+- A --- B is possible only if both affect selection. Causes do not run in a circle, so one of the two (A, say) is no
+  cause of B, and the tail at A means that A affects selection. B affects selection too, perhaps only through A.
 
 The sentences have the placeholders {a} and {b} for names; the script of the report's page fills them in too.
 """

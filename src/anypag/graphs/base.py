@@ -247,7 +247,7 @@ class MixedGraph:
 
     @classmethod
     def from_string(cls, text: str, names: Sequence[str] | None = None) -> Self:
-        """The graph written as `A o-> B`, one edge per line or between `;`; the inverse of `str`.
+        """The graph in a text of edges such as `A o-> B`, one per line or separated by `;`. The inverse of `str`.
 
         A lone name is a node without edges. Names with blanks or other unusual characters must be in double quotes.
         `names` fixes the order of the nodes; else they come in order of appearance.
@@ -424,11 +424,11 @@ def ancestry(marks: Marks) -> Flags:
 def certain_ancestry(marks: Marks) -> Flags:
     """(n, n) True where the row node is an ancestor of the column node in every member of the class of a PAG.
 
-    It is one if a directed path leads from row to column. It is one, too, if two possibly directed paths lead there,
-    both are uncovered (all triples unshielded), and their second nodes are not adjacent. Then one of the two paths
-    begins with a tail in each member (Roumpelaki et al. 2016). An ancestor of such an ancestor counts too. If the
-    sample may be selected, a tail may also mean a cause of selection, and only rows of nodes that an arrowhead points
-    at are reliable.
+    This is so if a directed path leads from row to column. It is also so if two possibly directed paths lead there, if
+    both are uncovered (all triples unshielded), and if their second nodes are not adjacent: then in each member one of
+    the two paths begins with a tail (Roumpelaki et al. 2016). An ancestor of such an ancestor counts too. If the sample
+    may be selected, a tail may also mean a cause of selection. Then only the rows of nodes at which an
+    edge has an arrowhead are reliable.
     """
     joined, (tail, head) = marks != Mark.NONE, np.nonzero(possible_steps(marks))
     goes_on = (head[:, None] == tail) & ~joined[np.ix_(tail, head)] & (tail[:, None] != head)

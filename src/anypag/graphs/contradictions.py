@@ -118,7 +118,7 @@ def smallest(statements: Sequence[Assertion], *, selection: bool = True) -> tupl
 
 
 def _needs_all(candidate: Sequence[Assertion]) -> bool:
-    """Is a contradiction surely minimal? Yes if its "cause" statements form a tree without the `b` of any "not"."""
+    """True if a contradiction is surely minimal: its "cause" statements form a tree, and no `b` of a "not" is in it."""
     tails = [statement for statement in candidate if statement.kind == "cause"]
     names = {name for tail in tails for name in (tail.a, tail.b)}
     return len(tails) == len(names) - 1 and not any(one.kind == "not" and one.b in names for one in candidate)

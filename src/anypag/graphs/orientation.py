@@ -33,11 +33,11 @@ class Colliders(Protocol):
     """An object that tells colliders from other nodes, by separating sets or a MAG."""
 
     def propose(self, marks: Marks, skeleton: Skeleton, wanted: Marks, rows: LogRows) -> int:
-        """R0: write arrowheads of unshielded colliders to `wanted` and `rows` (`_kernels.rules`); return how many."""
+        """R0: write arrowheads of unshielded colliders to `wanted` and `rows` (`_kernels.rules`). Return how many."""
         ...
 
     def decide(self, paths: Paths) -> tuple[Paths, Flags]:
-        """R4: the paths that can be decided; for each, True if the set that separates D and C has B (no collider)."""
+        """R4: the paths that can be decided; for each, True if the set that separates D and C contains B."""
         ...
 
 
@@ -130,7 +130,7 @@ class Pass:
         self.rows = np.empty((2 * len(skeleton.neighbour), 5), np.int32)
         self.log: list[LogRows] = []
         self.conflicts: list[LogRows] = []
-        self._kinds: Counts | None = None  # (4, 4) numbers of edges by their two marks; None: to be counted again
+        self._kinds: Counts | None = None  # (4, 4) how many edges have each two marks; None if not counted yet
 
     @property
     def known(self) -> KnownCauses:
@@ -159,7 +159,7 @@ class Pass:
 
     def _without_contradictions(self, was_set: LogRows) -> tuple[LogRows, LogRows]:
         """The new marks that stay, and those that become circles again because they contradict the ancestors that
-        other marks imply. The order of nodes does not matter. Exact tests cause no contradictions.
+        other marks imply. The order of the nodes makes no difference. Exact tests cause no contradictions.
         """
         if not len(was_set):
             return was_set, was_set

@@ -27,8 +27,8 @@ class PAG(MixedGraph):
         marks: (n, n), `marks[i, j]` the mark at j on the edge i–j (see `Mark`), 0 where there is no edge.
         names: one per node; X0, X1, ... if left out.
 
-    Any marks are accepted, because a graph learned from finite data is not always the PAG of a MAG. `validate()` checks
-    whether it is.
+    Any marks are accepted, because a graph learned from finite data is not always the PAG of a MAG. `validate()` says
+    whether a graph is one.
 
     >>> pag = PAG.from_string("smoking o-> tar; tar --> cancer")
     >>> print(pag.edge("tar", "smoking"))

@@ -222,7 +222,7 @@ def _known(reason: MarkReason, sepsets: SeparationsByPair) -> str:
 
 _SENTENCES = {
     "R2": "the edge between {other} and {b} has an arrowhead at {b}, that between {b} and {at} has one at {at}, and "
-    "one of them has a tail at its other end; if {at} were a cause of {other}, one of the arrowheads would be wrong.",
+    "one of the two edges has a tail at its other end; if {at} were a cause of {other}, an arrowhead would be wrong.",
     "R3": "{other}, a non-collider between {a} and {c}, is a cause of {a}, of {c} or of being in the sample; {at} is a "
     "cause of none of these, so it is no cause of {other}.",
     "R5": "{at} and {other} lie on a ring through {because} in which only neighbours are joined, without any collider; "

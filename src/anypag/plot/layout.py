@@ -26,7 +26,7 @@ CAREFUL_NODES, CAREFUL_EDGES = 300, 300
 """A component up to this size gets several layouts, not one. In a graph up to this size lines bend around boxes."""
 MOST_NODES, MOST_EDGES = 2000, 3000  # larger pictures could not be read and are not drawn
 Points = npt.NDArray[np.float64]  # (n, 2) x and y, y growing downwards
-EdgeEnds = npt.NDArray[np.intp]  # (k,) numbers of nodes, or (k, 2) pairs of such numbers
+EdgeEnds = npt.NDArray[np.intp]  # (k,) indices of nodes, or (k, 2) pairs of such indices
 
 STEP = (180.0, 128.0)  # the distance of neighbours in pixels, horizontally and vertically
 MARGIN = (26.0, 30.0)  # free space kept between two boxes, in pixels
@@ -164,7 +164,7 @@ def _downward(points: Points, flow: EdgeEnds) -> float:
 
 
 def apart(points: Points, sizes: Points, rounds: int = 40) -> Points:
-    """The points, moved until no two boxes overlap; each pair moves along the axis with the smaller overlap."""
+    """The points after at most `rounds` rounds that push overlapping boxes apart, along the axis with less overlap."""
     space = (sizes[:, None] + sizes[None]) / 2 + MARGIN
     for _ in range(rounds):
         need = space - np.abs(points[:, None] - points[None])
@@ -251,7 +251,7 @@ def boxes_on(starts: Points, ends: Points, points: Points, sizes: Points, margin
 
 
 def _shelves(placed: list[Points], groups: list[npt.NDArray[np.intp]], sizes: Points) -> list[Points]:
-    """The top left corner of each component. Rows are as wide as the widest component, at least 1.3 √(area)."""
+    """The top left corner of each component. A row is at most as wide as the widest one, or 1.3 √(area) if larger."""
     extents = [(points + sizes[group] / 2).max(axis=0) for points, group in zip(placed, groups, strict=True)]
     area = sum(float(np.prod(extent + 2 * np.array(MARGIN))) for extent in extents)
     width = max(max(extent[0] for extent in extents), 1.3 * area**0.5)

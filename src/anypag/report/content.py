@@ -126,7 +126,7 @@ def _assumed(result: Result) -> Iterator[str]:
 
 
 def _consistency(result: Result, place: Places) -> dict[str, Any]:
-    """What the page shows of contradictions: sentences, the lines of edges in them, and what `_withdrawn` returns."""
+    """What the page shows of contradictions: sentences, indices of the edges' lines, what `_withdrawn` returns."""
     doubted = doubted_pairs(result.contradictions)
     return {
         "banner": [*result.misfit_told, *result.consistency.lines(MOST_IN_BANNER)],
@@ -138,7 +138,7 @@ def _consistency(result: Result, place: Places) -> dict[str, Any]:
 
 
 def _withdrawn(result: Result, place: Places) -> list[list[Any]]:
-    """For each frame (the graph after one step): the lines of the edges with a mark that was withdrawn later."""
+    """For each frame (the graph after one step), the indices of the lines of edges with a mark withdrawn later."""
     at = {frozenset(map(result.pag.index, pair)): k for pair, k in place.items()}
     found = [{at.get(frozenset(ends)) for ends in gone[:, :2].tolist()} for gone in withdrawn_marks(result)]
     return [[k for k in place.values() if k in lines] for lines in found]
@@ -191,7 +191,7 @@ def _outcome(outcome: Outcome) -> dict[str, str]:
 
 
 def _all_lines(result: Result, boxes: tuple[Box, ...]) -> tuple[Line, ...]:
-    """A line for every pair that is joined after some iteration; lines of removed edges are not bent."""
+    """A line for every pair that a shown graph of the search joins; lines of removed edges are not bent."""
     order = {name: i for i, name in enumerate(result.pag.names)}
     stay = [(edge.a, edge.b) for edge in result.pag.edges()]
     ever = {
@@ -224,7 +224,7 @@ def _frame(item: Iteration, facts: PairFacts, words: Words, place: Places, last:
 
 
 def _frame_edges(pag: PAG, facts: PairFacts, words: Words, place: Places, *, final: bool) -> list[list[int]]:
-    """For each edge: its line, its two marks, and the index of its words."""
+    """For each edge: the index of its line, its two marks, and the index of its words."""
     rows = []
     for edge in pag.edges():
         said = reading_of(pag, edge, selection=facts.selection, final=final, by_tests=facts.by_tests, known=facts.known)

@@ -25,7 +25,7 @@ SHORTEST, MOST_STEPS = 4, 400  # the shortest and the longest season that is loo
 
 
 def series_findings(windows: Lagged) -> list[Finding]:
-    """The properties of a time series that weaken a result. Each of several data sets is centred first."""
+    """The properties of a time series that weaken a result. If there are several data sets, each is centred first."""
     windows = replace(windows, table=windows.table.within_sets())
     left = _unexplained(windows)
     found = (*_unlike_units(windows), *_wandering(windows), *_left_over(windows, left), *_seasons(windows, left))
@@ -33,7 +33,7 @@ def series_findings(windows: Lagged) -> list[Finding]:
 
 
 def _columns(windows: Lagged) -> list[int]:
-    """The numbers of the continuous processes that vary."""
+    """The indices of the continuous processes that vary."""
     table = windows.table
     return [i for i in table.of_kind("continuous") if i < windows.window.k and np.ptp(table.values[:, i]) > 0]
 
@@ -132,7 +132,7 @@ def _seasons(windows: Lagged, left: dict[str, Floats]) -> list[Finding]:
 
 
 def _autocorrelations(windows: Lagged, left: dict[str, Floats], most: int) -> dict[str, Floats]:
-    """By process, the autocorrelation of residuals after 0, 1, ... steps; 0 below `SHORTEST` steps or from few rows."""
+    """By process, [k] the autocorrelation of residuals after k steps; 0 if k < `SHORTEST` or if rows are few."""
     rest = np.array([values - values.mean() for values in left.values()])
     found = np.zeros((len(left), most))
     for steps in range(SHORTEST, min(most, windows.table.n) if len(left) else 0):

@@ -65,7 +65,7 @@ class SummaryEdge(NamedTuple):
 
     @property
     def marks(self) -> tuple[Mark, Mark]:
-        """Marks at a and b: tail if the process is a cause at some lag, arrowhead if it is no cause, else circle."""
+        """Marks at a and b: tail if the process is a cause at some lag, arrowhead if at no lag, else circle."""
         return self._mark(self.a), self._mark(self.b)
 
     def _mark(self, process: str) -> Mark:

@@ -36,7 +36,7 @@ class Lagged:
     table: Table = field(repr=False)
     """A row for each window: processes at lag 0, their earlier values, and contexts, which tell data sets apart."""
     units: Counts = field(repr=False)  # (n,) each window's unit, as a number in the order of the units' first rows
-    runs: Counts = field(repr=False)  # (n,) each window's stretch, as a number; a stretch has no gap in time
+    runs: Counts = field(repr=False)  # (n,) the index of each window's stretch of rows; a stretch has no gap in time
     n_rows: int
     n_units: int
     n_breaks: int  # gaps in time inside units

@@ -57,7 +57,7 @@ class ShiftedState(AutoState):
         return marks_of(graph)[..., *self._latest_copy]
 
     def diagram_for_effects(self, diagram: Marks) -> Marks:
-        """The diagram, with nodes of the past at different times joined, because values before the window link them."""
+        """The diagram, with nodes of the past at different times joined: values before the window link all of them."""
         joins = self._in_past & (self._lags[:, None] > self._lags[None, :]) & (diagram == Mark.NONE)
         tails = np.swapaxes(joins, -1, -2)
         return np.where(joins, np.uint8(Mark.ARROW), np.where(tails, np.uint8(Mark.TAIL), diagram))
@@ -79,7 +79,7 @@ class ShiftedState(AutoState):
 
     @cached_property
     def _in_past(self) -> Flags:
-        """(n, n) are i and j before lag 0, and i before j? For nodes at the same time the first of `orders` decides."""
+        """(n, n) True where i and j are before lag 0, i before j (at one time, by the first of `orders`)."""
         rank = np.argsort(self.orders.order[0])[np.argsort(self.nodes.order)[self.nodes.order % self.window.k]]
         rank = rank - len(rank) * self._lags
         past = self._lags > 0

@@ -176,7 +176,7 @@ def _joined(z: Indices, past: Indices) -> Indices:
 
 
 def _oriented(window: Window, state: State, colliders: SepsetColliders, problem: Problem, look: Look) -> Orientation:
-    """All marks that follow by the rules, the same at all copies of a pair; circles where copies disagree (on data)."""
+    """All marks that follow by the rules, the same at all copies of a pair; circles where copies disagree."""
     given, log, conflicts = given_marks(state, problem), [], []
     disputed = np.zeros(given.shape, np.bool_)
     for rules in chain([()], repeat(rules_after_0(selection=False))):  # R0 alone first: the other rules need its marks
@@ -205,7 +205,7 @@ def same_at_copies(window: Window, marks: Marks) -> tuple[Marks, Flags]:
 
 
 def _for_copies(window: Window, rows: LogRows, marks: Marks) -> LogRows:
-    """The log with one row for each mark of a latest copy, from the copy nearest to lag 0 where a rule set the mark."""
+    """The log, reduced to one row per mark of a latest copy: the row of the copy nearest to lag 0 that has one."""
     shift = np.minimum(window.lags[rows[:, 1]], window.lags[rows[:, 2]])
     latest = np.array(rows)
     latest[:, 1:3] = window.later(rows[:, 1:3], shift[:, None])

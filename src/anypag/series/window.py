@@ -1,12 +1,12 @@
 """The window of a time series: every process at lags 0 to `max_lag`, and which pairs of nodes are copies of each other.
 
 A process is a variable that changes in time. Node (v, l) is process v at time t - l. Its name is `v` for l = 0, else
-`v(t-l)`; its number is l · k + v for k processes. Causal relations do not change in time, so a claim about a pair of
+`v(t-l)`; its index is l · k + v for k processes. Causal relations do not change in time, so a claim about a pair of
 nodes also holds for the copies of the pair, which are shifted in time. The latest copy of a pair has its later node at
 lag 0. Searches test or score this copy, because it has the most past in the window.
 
 A context is a column that tells data sets apart (`anypag.pooled`). It does not change in time, so it is one node.
-Contexts have the last numbers and come first in time. What holds for a context and a process holds at every lag.
+Contexts have the last indices and come first in time. What holds for a context and a process holds at every lag.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from anypag.knowledge.knowledge import Knowledge
 from anypag.knowledge.statements import Contexts, NotSelecting, PairStatement, Statement, Tiers
 
 _AT_A_LAG = re.compile(r"(.+)\(t-(\d+)\)")
-DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})  # here a name without a lag means all lags
+DENYING = frozenset({"not_causes", "not_joined", "unconfounded"})  # in these a name without a lag means all lags
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Window:
 
     @cached_property
     def latest(self) -> tuple[Indices, Indices]:
-        """The earlier and the later nodes of all latest copies: two arrays. At one time the smaller number is first."""
+        """The earlier nodes of all latest copies, and the later ones. At one time, the smaller index is the earlier."""
         pairs = [(a, b) for a in range(len(self)) for b in range(self.k) if a >= self.k or a < b]
         pairs += combinations(range(self.n_moving, len(self)), 2)
         x, y = np.array(pairs, np.int32).reshape(-1, 2).T
@@ -143,7 +143,7 @@ class Window:
 
     @cached_property
     def is_latest(self) -> Flags:
-        """(n, n) is the pair its own latest copy: is its later node at lag 0, or are both nodes contexts?"""
+        """(n, n) True where a pair is its own latest copy: its later node is at lag 0, or both nodes are contexts."""
         at_0, fixed = self.lags == 0, self.lags > self.max_lag
         found: Flags = at_0[:, None] | at_0[None, :] | (fixed[:, None] & fixed[None, :])
         np.fill_diagonal(found, False)

@@ -100,9 +100,8 @@ def _propagated(dag: DAG, weights: Weights, noise: Floats) -> Floats:
 
 
 def _given_zero(values: Floats, selected: list[int], effects: Floats) -> Floats:
-    """(variables, rows): the values given that selection variables are 0. These are `values` minus their regression on
-    selection variables. The regression uses a QR of `effects` (the total effect of each noise on each variable) and not
-    covariances, which may be ill-conditioned.
+    """(variables, rows): the values given that selection variables are 0. These are `values` minus a regression on
+    these variables, by a QR of `effects` (of each noise on each variable), because covariances may be ill-conditioned.
     """
     basis, triangle = scipy.linalg.qr(effects[selected].T, mode="economic")
     coefficients = scipy.linalg.solve_triangular(triangle, basis.T @ effects.T)

@@ -230,7 +230,7 @@ class Session(Signals):
         self._show_run("ready" if result is None else "done" if _is_done(result) else "stopped")
 
     def _search(self) -> None:
-        """Run the search until it is done or stopped. Every step is shown, and kept in the checkpoint."""
+        """Run the search until it is done or stopped. Steps are shown, and kept in the checkpoint."""
         bound, opened = self._bound, self._opened
         assert bound is not None and opened is not None
         opened.clear_old_runs()
@@ -298,7 +298,7 @@ def _names(result: Result, *places: int) -> list[str]:
 
 
 def _can_keep(before: Ready, choices: Choices) -> bool:
-    """Do the choices differ in knowledge only, and leave out the same columns (never one that the knowledge names)?"""
+    """True if only knowledge differs and the audit leaves out the same columns (never one named in knowledge)."""
     then, now = recorded(before.choices), recorded(choices)
     if before.choices.method != choices.method or {**then, "knowledge": None} != {**now, "knowledge": None}:
         return False

@@ -1,8 +1,8 @@
 """Graphs as texts of Tetrad, DOT and dagitty, and as JSON in version 1 of caugi's schema.
 
 Tetrad's text, which causal-learn reads and writes too, does not name the kind of graph. Its readers split lines at
-blanks and names at `;`, so names with a blank or a `;` cannot be written. caugi's schema has a class for DAGs but none
-for PAGs and MAGs. The class of a PAG or MAG is written as UNKNOWN, and its kind is among the tags.
+blanks and the list of names at `;`, so a name with a blank or a `;` cannot be written. caugi's schema has a class for
+DAGs but none for PAGs and MAGs. The class of a PAG or MAG is written as UNKNOWN, and its kind is among the tags.
 
 DOT, the language of Graphviz, is only written. Arrow shapes show marks: `odot` circle, `normal` arrowhead, `none` tail.
 Edges point from causes to effects, because tools that ignore the arrow shapes read them so. dagitty writes
