@@ -113,7 +113,7 @@ app: Program = click.version_option(__version__, message="%(prog)s %(version)s",
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code of the command line. `arguments`: the words after `anypag`; by default those of the process."""
+    """The exit code of the command line. `arguments`: the words after `anypag`; by default `sys.argv[1:]`."""
     if arguments is None:  # the process runs this command only
         gc.set_threshold(OBJECTS)
         atexit.register(gc.freeze)  # without this, garbage collection at exit takes a quarter of a second

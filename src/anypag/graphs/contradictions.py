@@ -57,9 +57,9 @@ class Assertion(NamedTuple):
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A minimal set of statements that cannot all be true. Without `statements`, the whole graph fits no causal system.
+    """A minimal set of statements that cannot all be true; if `statements` is empty, a graph that no system has.
 
-    `pairs` are the pairs of variables that are involved; `sentence` is the contradiction in words, as is `str()`.
+    `pairs` are the pairs of variables that are involved. `sentence` and `str()` are the contradiction in words.
     """
 
     statements: tuple[Assertion, ...]

@@ -1,4 +1,4 @@
-"""The content that pages show: parts ("table", "known", "run", "take"), each with the number of its last change, and
+"""The content that pages show: parts ("table", "known", "run", "take"), each with the version of its last change, and
 the graphs of the run (scenes), which a thread lays out. A page that connects late gets all parts and the latest graphs.
 """
 

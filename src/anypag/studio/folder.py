@@ -57,7 +57,7 @@ class Opened:
         return self.folder / f"run-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}.anypag"
 
     def clear_old_runs(self) -> None:
-        """Remove all checkpoints but the `MOST_RUNS` that were used last."""
+        """Remove all checkpoints except the `MOST_RUNS` that were written last."""
         runs = sorted(self.folder.glob("run-*.anypag"), key=lambda path: path.stat().st_mtime)
         for path in runs[:-MOST_RUNS]:
             path.unlink(missing_ok=True)

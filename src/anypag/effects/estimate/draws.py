@@ -1,8 +1,8 @@
 """Draws of effects, one for each sampled graph. They reflect the sampling of rows and the uncertainty about graphs.
 
-For each graph a covariance is drawn around that of the rows (Wishart, by Bartlett's decomposition), the linear system
-of the graph is fitted to it, and its total effects are computed. Each graph's index in the sample seeds its random
-numbers, so the same rows and graphs give the same draws.
+For each graph a covariance is drawn around the one of the rows (Wishart, by Bartlett's decomposition), the linear
+system of the graph is fitted to it, and its total effects are computed. Each graph's index in the sample seeds its
+random numbers, so the same rows and graphs give the same draws.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Estimates of an effect that adjust for a set by any regressors instead of straight lines, cross-fitted.
 
 For a cause that is a number the model is partially linear. Outcome and cause are each regressed on the set, and the
-residual of the outcome is regressed on that of the cause (Robinson 1988). For a cause with two levels the estimate is
-doubly robust (AIPW). At each level of the cause the outcome is regressed on the set; a row's score is the difference of
-the two predictions, corrected by the row's residual divided by the probability of its level. Every row is predicted
-from the rows of other folds, so that noise which a flexible regression has fitted does not bias the estimate
+residual of the outcome is regressed on the residual of the cause (Robinson 1988). For a cause with two levels the
+estimate is doubly robust (AIPW). At each level of the cause the outcome is regressed on the set; a row's score is the
+difference of the two predictions, corrected by the row's residual divided by the probability of its level. Every row is
+predicted from the rows of other folds, so that noise which a flexible regression has fitted does not bias the estimate
 (Chernozhukov et al. 2018). Each estimate is a ratio of two sums over rows. The terms of the sums also give standard
 errors, by row or by cluster, and estimates in groups of rows.
 """

@@ -2,8 +2,8 @@
 other columns are discrete (`Regression`).
 
 A Gaussian density is exp(-½ vᵀ K v) up to a constant, and so is every part of a formula. The matrix K of P(a | b) is
-that of (a, b) minus that of b. A product adds matrices, a quotient subtracts them, and a sum over s leaves the Schur
-complement. The result is K of outcomes and causes, so the outcomes' mean changes by -K_yy⁻¹ K_yx per unit of causes.
+the K of P(a, b) minus the K of P(b). A product adds matrices, a quotient subtracts them, and a sum over s leaves the
+Schur complement. The result is K of outcomes and causes, so mean outcomes change by -K_yy⁻¹ K_yx per unit of causes.
 """
 
 from __future__ import annotations
