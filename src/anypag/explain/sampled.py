@@ -168,7 +168,7 @@ def about_probable(result: Result) -> Iterator[str]:
         from anypag.search.by_scores.bayes import MOST_ROWS
 
         long = f"the table has more than {MOST_ROWS:,} rows"
-        stuck = "no graph without them was found that agrees with the knowledge"
+        stuck = "the search for hidden causes starts at such a graph, and none was found that agrees with knowledge"
         why = long if (result.n_rows or 0) > MOST_ROWS else stuck
         yield f"Only graphs without hidden causes were sampled, because {why}."
     if said.as_sampled:

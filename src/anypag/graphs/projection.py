@@ -73,7 +73,7 @@ def marks_of_class(mag: Marks) -> Marks:
 
 
 def class_of(mag: Marks) -> Marks:
-    """The result of `marks_of_class`, from a cache: sampled graphs often have a MAG or a class that was met before."""
+    """The result of `marks_of_class`, cached, because many sampled graphs have the same MAG or the same class."""
     return _class_of(mag.tobytes(), len(mag))
 
 
@@ -84,7 +84,7 @@ def _class_of(mag: bytes, n: int) -> Marks:
     np.fill_diagonal(apart, False)
     in_collider = arrow & (apart.astype(np.float32) @ arrow > 0)
     met = _classes_with((as_circles(marks) + in_collider).tobytes())
-    for pag in met:  # a MAG with all arrowheads and tails of the PAG answers R4 alike, so the rules would end there too
+    for pag in met:  # if the MAG has all arrowheads and tails of the PAG, R4 decides alike: the rules give this PAG
         if ((pag == Mark.CIRCLE) | (pag == marks)).all():
             return pag
     met.append(marks_of_class(marks))
@@ -93,7 +93,7 @@ def _class_of(mag: bytes, n: int) -> Marks:
 
 @lru_cache(maxsize=1024)
 def _classes_with(colliders: bytes) -> list[Marks]:
-    """The PAGs met so far of the MAGs with these edges and unshielded colliders; new ones are appended."""
+    """A list for the PAGs of MAGs with these edges and unshielded colliders. The caller appends new PAGs."""
     return []
 
 

@@ -339,7 +339,7 @@ def test_where_only_graphs_without_hidden_causes_are_searched_the_reason_is_said
     result = ap.learn(four_children(rows=600), method="bayes", effort=SHORT, knowledge=known)
     assert result.probabilities is not None
     assert not result.probabilities.hidden
-    why = "because no graph without them was found that agrees with the knowledge"
+    why = "because the search for hidden causes starts at such a graph, and none was found that agrees with knowledge"
     assert f"Only graphs without hidden causes were sampled, {why}." in list(about_probable(result))
     monkeypatch.setattr(bayes, "MOST_ROWS", 500)
     known = ap.Knowledge(not_joined=[("A", "F")])
