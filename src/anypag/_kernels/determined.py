@@ -6,7 +6,7 @@ import numpy as np
 
 from anypag._kernels.patience import njit, patient
 
-MOST, COLUMNS = 20_000, 20  # kernels compile for larger or wider tables; 20 columns take up to 0.2 s as Python
+MOST, COLUMNS = 20_000, 20  # up to so many rows and columns it runs as Python (0.2 s at most); else it is compiled
 
 
 @njit(cache=True)
@@ -45,9 +45,9 @@ def is_determined(codes, levels, a, b, c):
 def determined_by_two(codes, levels, c, rows_per_cell, most_cells, least_rows, chance):
     """(a, a) if a column a with more levels than c determines c; else (a, b) if a and b only together determine c; else
     (-1, -1). At least `least_rows` rows must have no gap in these columns. The combinations of levels that occur must
-    have at least `rows_per_cell` of these rows on average; a and b have at most `most_cells` possible combinations. The
-    log probability that any two columns of the table (any three, if a and b differ) look like this by chance must be
-    below `chance`.
+    have at least `rows_per_cell` of these rows on average; a and b have at most `most_cells` possible combinations.
+    The log probability that this happens by chance somewhere in the table must be below `chance`: that of these columns
+    plus the log of the number of pairs (a, c), or of triples (a, b, c).
     """
     p = codes.shape[0]
     pairs, triples = math.log(max(p * (p - 1), 1)), math.log(max(p * (p - 1) * (p - 2) // 2, 1))

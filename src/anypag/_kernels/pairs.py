@@ -76,7 +76,7 @@ def count_left(start, neighbour, is_out, begin, end, count):
 
 @patient(nogil=True)
 def write_left(marks, start, neighbour, is_out, begin, end, new_start, new_node, new_neighbour, left):
-    """Lists neighbours of nodes begin to end without a bit in `is_out`. Adds their marks to `left`, zeros on entry."""
+    """Lists the neighbours that are not in `is_out`, of nodes `begin` to `end`; writes the marks at them to `left`."""
     for i in range(begin, end):
         place = new_start[i]
         for e in range(start[i], start[i + 1]):
@@ -155,7 +155,7 @@ def clear_bits(bits, start, neighbour):
 
 @patient(nogil=True)
 def correlations(products, scale, place, first, end):
-    """Turns rows first to end of `products` (symmetric to the bit) into correlations, in place. The column at
+    """Turns the rows `first` to `end` of `products` (exactly symmetric) into correlations, in place. The column at
     `place[j]` moves to j. `scale` (p,) holds the square roots of the diagonal of `products`, 1 for a constant column.
     """
     row = np.empty(len(place))
@@ -213,9 +213,9 @@ def all_in_range(x, y, z, p):
 
 @patient(nogil=True)
 def arranged(place, stored, x, y, z):
-    """Whether all indices are in range, and new x, y and z (meaningless if not). In each question x and y are swapped
-    if needed, and z is sorted, so that both follow the order of the columns' names. A new index says where the test
-    stores the column. `place` (p,): the rank of each column's name; `stored` (p,): where the column of this rank is.
+    """Whether all indices are in range, and new x, y and z (meaningless if not). `place[j]` is the rank
+    of the name of column j, and `stored[k]` is where the test stores the column of rank k. In each question, x and y,
+    and the members of z, are put in the order of their ranks and replaced by where the test stores them.
     """
     r, last = z.shape[1], np.uint32(len(place) - 1)
     x, y, z = x.view(np.uint32), y.view(np.uint32), z.view(np.uint32)  # unsigned, so that negative indices are large

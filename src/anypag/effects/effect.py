@@ -34,8 +34,8 @@ from anypag.search.by_scores.sampled_graphs import Diagrams
 
 CURVED = "Additive"  # the test whose graphs are scored with curves
 CUT = (
-    "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs with a lower penalty per edge "
-    "were sampled."
+    "Sampling ended early. For effects, {all:,} more graphs were to be sampled, in which an edge costs less; {more:,} "
+    "were."
 )
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 NOTHING_HIDDEN = (
@@ -69,9 +69,9 @@ def effect(
         given: variables to condition on; the answer is the effect in each group that their values define.
         within: search for adjustment sets among these columns only.
         selection_bias: False says that the sample is not selected. The default is the choice of the search; for a bare
-            PAG or MAG it is True, for a DAG False. If the sample may be selected, "zero" and "adjustment" hold among
-            those in the sample. Any other answer by one graph is then refused, and so is any answer by a MAG, by a DAG
-            or by the graph of a search with knowledge. Answers by sampled graphs are not refused.
+            PAG or MAG it is True, for a DAG False. If the sample may be selected, a PAG found without knowledge
+            answers only "zero" and "adjustment", which hold among those in the sample. A MAG, a DAG, and the single
+            graph of a search with knowledge then answer nothing. Answers by sampled graphs are not refused.
         data: a table to estimate from; see `Effect.estimated` for more choices. With several data sets
             (`anypag.pooled`) the effect is the one in the observed set (the first), whose rows are used. The effect of
             a context (a column that tells sets apart) compares sets, and uses the rows of these sets. Instead of pooled

@@ -19,7 +19,7 @@ from anypag.results.grounds import reasons_of
 from anypag.results.probabilities import Probabilities
 from anypag.results.result import Result
 
-ReasonsByEnd = Mapping[tuple[str, str], list[MarkReason]]  # by (at, other): why the edge at–other has its mark at `at`
+ReasonsByEnd = Mapping[tuple[str, str], list[MarkReason]]  # by (a, b): why the edge a–b has its mark at a
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,9 @@ class PairFacts:
         return tuple(f"The data contradict what was said beforehand, {one.statement}: {one.why}." for one in told)
 
     def witnesses(self, reason: MarkReason) -> Iterator[tuple[str, str, Separation, str]]:
-        """The patterns of R0 or R1 that give the mark of `reason`; none for other rules. Each has the third node, the
-        end of the edge that a test separated from this node, the separation, and a clause on R1's arrowhead.
+        """The patterns of R0 or R1 that give the mark of `reason`; none for other rules. Each has a third node,
+        the end of the edge (a node) from which a test separated it, this separation, and for R1 a clause on the
+        arrowhead from the third node.
         """
         is_collider = reason.rule == 0
         middle, end = reason[:2] if is_collider or reason.mark == Mark.TAIL else reason[1::-1]
@@ -123,7 +124,7 @@ def facts_of(result: Result | PAG) -> PairFacts:
 
 
 def facts_on_the_way(result: Result) -> PairFacts:
-    """The input of explanations without contradictions, because these take long to find in the dense early graphs."""
+    """The input of explanations; `contradictions` is empty, because finding them takes long in dense early graphs."""
     return PairFacts(result.pag, result, result.sepsets, _by_end(result.marks), _by_end(result.conflicts))
 
 
@@ -181,7 +182,7 @@ def _behind(
 
 
 def _reasons_in(facts: PairFacts) -> ReasonsByEnd:
-    """The reasons of marks in a graph found by scores: rules set these marks from its separations and knowledge."""
+    """Reasons for marks of a graph found by scores: the rules are applied to its separations and the knowledge."""
     from anypag.graphs.skeleton import Skeleton
     from anypag.graphs.validity import completed
     from anypag.knowledge.closure import SeparationsOf, orient_with_knowledge

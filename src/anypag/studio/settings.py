@@ -76,7 +76,7 @@ class Settings:
         return said
 
     def of_search(self, names: Sequence[str]) -> Choices:
-        """The choices of a search over these columns; `anypag.learn` learns the same graph with these choices."""
+        """The choices of a search over these columns. With them, `anypag.learn` gives the graph that the page shows."""
         on = self.columns(names)
         known = self.statements_on(on)
         kinds = {name: kind for name, kind in self.kinds.items() if name in on} or None

@@ -14,7 +14,9 @@ from anypag.data.sources.pooled import Pooled, beside, pooled, sets_of
 from anypag.data.table import Table, parts_of
 from anypag.errors import DataError, ParameterError, listed
 
-OTHER_ROWS = "These rows are not those of the search: they are taken as recorded without an intervention (observed)."
+OTHER_ROWS = (
+    "These rows are not those of the search: it is assumed that they were recorded without an intervention (observed)."
+)
 
 
 class DataSets(NamedTuple):
@@ -58,7 +60,7 @@ class DataSets(NamedTuple):
 
     def pool(self, table: Table, columns: Sequence[str]) -> Pooled:
         """The rows of a table, each with its data set; `columns` are those of the graph. ParameterError if the rows are
-        those of a set that is not the observed one, or of all sets without the column that tells the sets apart.
+        those of a set other than the observed one, or those of all sets and no column names the set of a row.
         """
         if self.by is not None and self.by in table.names:
             return self.of_tables(sets_of(table, self.by))

@@ -126,8 +126,8 @@ def with_marks(state: AnyState, marks: Marks) -> AnyState:
 
 def settle_next(orders: Orders, problem: Problem, tick: Tick) -> Orders:
     """The orders after more sweeps of the first order that has not settled. It is swept until it settles, or until the
-    sweeps of one step are used up. If it settles and the next order is no fixed start (`Effort.orders`), the next order
-    is replaced by the best one so far, changed to reverse a few edges of its DAG (`orders.turned`).
+    sweeps of one step are used up. The first `Effort.orders` orders start as they were drawn. Each later order,
+    when its turn comes, starts from the best order so far, with a few edges of its DAG reversed (`orders.turned`).
     """
     at, look, starts = int(np.argmin(orders.settled)), look_at(orders, tick), Effort.of(problem).orders
     if problem.n >= FEWEST_IN_THREADS:

@@ -8,10 +8,11 @@ are right after every step; the next step finds more of them.
 Algorithm 1 as printed does not guarantee this. Three changes repair it: the graph is frozen while an iteration runs,
 separating sets are made minimal, and orientation is checked (`by_tests.checked_orientation`). As marks are then
 reliable, fewer sets need to be tried. PDSep_r(X, Y) and PDSep_r(Y, X) are the two pools of an edge. A walk that defines
-a pool has no tail at a node between its ends. Nodes that cannot be ancestors of X or Y are left out. If one pool has
-fewer than r nodes, the edge is no longer tested: if X and Y could be separated, a subset of that pool would do it, and
-all its subsets were tested. One pool would be enough for any test, but only tests that take one question at a time use
-just one (`by_tests.one_side`). `docs/algorithm.md` has proofs.
+a pool has no tail at a node between its ends. If the pools of an edge give too many sets (`most_sets`), nodes that
+cannot be ancestors of X or Y are left out. If one pool has fewer than r nodes, the edge is no longer tested: if X and Y
+could be separated, a subset of that pool would do it, and all its subsets were tested. The subsets of one pool would be
+enough, but the search is limited to one pool only if the test of independence answers one question at a time
+(`by_tests.one_side`). `docs/algorithm.md` has proofs.
 
 `paper_step` is Algorithm 1 as published, for reproduction (`method="icd-paper"`). An edge is removed before the next
 pair is tested. Candidates are all sets of exactly r nodes within PDS distance r (Definition 1); "within" means at most
@@ -81,8 +82,8 @@ def _test_pdsep_sets(state: State, inquiry: Inquiry, seen: Indices | None, x: In
 
 
 def most_sets(problem: Problem, r: int) -> int:
-    """The largest number of candidate sets with which an edge keeps its whole pools in iteration r. With more sets,
-    pools keep only nodes that, by the marks, can be ancestors of the ends. For tests that answer many questions at a
+    """The limit on the candidate sets of an edge in iteration r. If its pools give more sets than this, nodes that, by
+    the marks, cannot be ancestors of the ends are left out of them. For tests that answer many questions at a
     time the limit is larger while r is 0, 1 or 2, because marks then come from a dense graph and are least reliable.
     """
     limit = problem.choices.max_sets or 0
