@@ -309,10 +309,10 @@ def misfit_of(state: BayesState, problem: Problem) -> Misfit:
 
 
 def _misfit(off: Floats, names: tuple[str, ...], is_design: Flags, per_number: float | None = None) -> Misfit:
-    from anypag.search.by_scores.predictive import FAR, share_off
+    from anypag.search.by_scores.predictive import FAR, FAR_IN_LEVELS, share_off
 
-    kept = np.flatnonzero(~is_design)
+    kept, far = np.flatnonzero(~is_design), FAR if per_number is None else FAR_IN_LEVELS
     off, names = off[np.ix_(kept, kept)], tuple(names[k] for k in kept)
     i, j = np.triu_indices(len(off), 1)
-    worst = [k for k in np.argsort(-off[i, j], kind="stable")[:MOST_PAIRS] if off[i[k], j[k]] > FAR]
-    return Misfit(per_number, share_off(off), tuple((names[i[k]], names[j[k]]) for k in worst))
+    worst = [k for k in np.argsort(-off[i, j], kind="stable")[:MOST_PAIRS] if off[i[k], j[k]] > far]
+    return Misfit(per_number, share_off(off, far), tuple((names[i[k]], names[j[k]]) for k in worst))

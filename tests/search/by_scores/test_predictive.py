@@ -22,6 +22,7 @@ from anypag.results.files import save_result
 from anypag.results.probabilities import Misfit
 from anypag.search.by_scores import predictive
 from anypag.search.by_scores.predictive import (
+    FAR_IN_LEVELS,
     _information,
     _random_rows_like,
     off_in_columns,
@@ -58,7 +59,7 @@ def levels(rows: int = 2000, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(5))
 def test_the_right_model_is_like_the_table(seed: int) -> None:
     assert share_off(off_in_columns(chain(0.0, seed=seed), NUMBERS, CHAIN)) == 0
-    assert share_off(off_in_levels(levels(seed=seed), CHAIN)) == 0
+    assert share_off(off_in_levels(levels(seed=seed), CHAIN), FAR_IN_LEVELS) == 0
     assert share_off(off_in_columns(levels(seed=seed).T * 1.0, ~NUMBERS, CHAIN)) == 0
     rng, (cause, effect, _) = np.random.default_rng(seed), chain(0.0, seed=seed).T
     mixed = np.column_stack([rng.integers(0, 3, 2000), cause, effect + rng.normal(size=2000) > 0.5])
@@ -70,7 +71,7 @@ def test_the_right_model_is_like_the_table(seed: int) -> None:
 def test_bends_and_missing_edges_are_seen() -> None:
     assert share_off(off_in_columns(chain(1.0), NUMBERS, CHAIN)) > 0.5
     assert share_off(off_in_columns(chain(0.0), NUMBERS, np.zeros((3, 3), bool))) == 1
-    assert share_off(off_in_levels(levels(), np.zeros((3, 3), bool))) == 1
+    assert share_off(off_in_levels(levels(), np.zeros((3, 3), bool)), FAR_IN_LEVELS) == 1
     assert share_off(off_in_columns(chain(1.0), NUMBERS, CHAIN, functions=True)) < 0.5
 
 
@@ -79,7 +80,7 @@ def test_cuts_of_numbers_are_seen_by_the_order_of_their_levels() -> None:
     x, noise = rng.normal(size=(2, 800))
     cuts = np.array([np.digitize(column, np.linspace(-2, 2, 6)) for column in (x, 0.2 * x + noise)])
     nothing, shuffled = np.zeros((2, 2), bool), np.array([rng.permutation(7)[column] for column in cuts])
-    assert off_in_levels(shuffled, nothing)[0, 1] < 4 < off_in_levels(cuts, nothing)[0, 1]
+    assert off_in_levels(shuffled, nothing)[0, 1] < FAR_IN_LEVELS < 4 < off_in_levels(cuts, nothing)[0, 1]
 
 
 @pytest.mark.parametrize("n_levels", [2, 3])
@@ -94,6 +95,15 @@ def test_of_the_right_graph_hardly_any_pair_of_counts_is_far_off(n_levels: int) 
         off.append(z[np.triu_indices(len(z), 1)])
     pairs = np.concatenate(off)
     assert len(pairs) == 1900 and (pairs > 4).sum() <= 1 and 0.001 < (pairs > 3).mean() < 0.006
+
+
+def test_pairs_of_a_discrete_table_differ_by_fewer_standard_errors_than_others() -> None:
+    off = np.full((3, 3), 3.5)
+    with mock.patch.multiple(predictive, off_in_levels=lambda *_: off, off_in_columns=lambda *_, **__: off):
+        counts = ap.learn(levels(rows=300).T, method="bayes", effort=0.1, test="gsq").misfit
+        numbers = ap.learn(chain(0.0, rows=300), method="bayes", effort=0.1).misfit
+    assert counts is not None and counts.share == 1.0 and len(counts.worst) == 3 and counts.lines()
+    assert numbers == Misfit(None, 0.0)
 
 
 def test_information_is_that_of_the_textbook() -> None:
