@@ -319,7 +319,7 @@ def _surprise(values: Floats) -> float:
     width = centred[high] - centred[low]
     if variance == 0.0 or (width <= 0.0).any() or (centred**4).mean() > (3.0 + MOST_KURTOSIS) * variance**2:
         return float("inf")
-    return float(np.log(2 * np.pi * np.e * variance) / 2 - np.log(n * width / (high - low)).mean())
+    return float((1 + np.log(2 * np.pi * variance)) / 2 - np.log(n * width / (high - low)).mean())
 
 
 def _unit(rows: Floats) -> Floats:
