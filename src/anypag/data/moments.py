@@ -31,18 +31,14 @@ _SMALL = 1e-5  # a resampled column with less than this share of its deviation i
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Means, standard deviations and correlations of columns. `deviation` has the divisor n - 1. `correlation` is
-    symmetric to the bit, with ones on the diagonal. `kurtosis` is the mean fourth power about the mean, over the
-    squared variance: 3 for a normal column, 0 if only a covariance matrix is given. For a constant column, deviation,
-    kurtosis and correlations with other columns are 0.
-    """
+    """Moments of columns. For a constant one, deviation, kurtosis and correlations with other columns are 0."""
 
     names: tuple[str, ...]
     n: int
     mean: Floats
-    deviation: Floats
-    correlation: Floats
-    kurtosis: Floats
+    deviation: Floats  # standard deviations, with the divisor n - 1
+    correlation: Floats  # symmetric to the bit, with ones on the diagonal
+    kurtosis: Floats  # mean fourth powers over squared variances: 3 if normal, 0 if only a covariance matrix is given
 
     def at(self, places: Sequence[int] | npt.NDArray[np.int64], names: Sequence[str]) -> Moments:
         """The moments of the columns at these places, under these names."""
@@ -255,14 +251,12 @@ def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class StandardRows:
-    """Complete rows of columns with mean 0 and variance 1, from which weighted correlations are computed. Columns are
-    stored in the `order` of their names; `is_complete` says which rows of the table these are.
-    """
+    """Complete rows of columns with mean 0 and variance 1, from which weighted correlations are computed."""
 
     names: tuple[str, ...]
-    order: npt.NDArray[np.intp]
+    order: npt.NDArray[np.intp]  # columns are stored in the order of their names
     values: Floats
-    is_complete: Flags
+    is_complete: Flags  # which rows of the table these are
 
     @classmethod
     def of(cls, names: Sequence[str], values: Floats) -> Self:

@@ -101,7 +101,6 @@ class Table:
 
     @cached_property
     def sums(self) -> Floats:
-        """(p,) the sums of the columns."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(self.values.sum(axis=0))
 
@@ -141,7 +140,6 @@ class Table:
         return self._codes[i]
 
     def n_levels(self, i: int) -> int:
-        """How many different values a column has."""
         return int(self.codes(i).max(initial=-1)) + 1
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
@@ -161,7 +159,6 @@ class Table:
         return made
 
     def all_of_kind(self, kind: Kind) -> Table:
-        """The table with every column taken as this kind."""
         return self.with_kinds(dict.fromkeys(self.names, kind))
 
     def take_rows(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Table:

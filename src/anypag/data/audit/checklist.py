@@ -35,16 +35,14 @@ ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """The usable columns of a source. `source` has the original rows, `used` the rows that the test will read.
-    `n_columns` counts unusable columns too. `on`: a graphics card that multiplies matrices, or None.
-    """
+    """The usable columns of a source."""
 
-    source: Source
-    used: Source
+    source: Source  # the original rows
+    used: Source  # the rows that the test will read
     needs: Needs
-    n_columns: int
+    n_columns: int  # unusable columns too
     threads: int = 1
-    on: Products | None = None
+    on: Products | None = None  # a graphics card that multiplies matrices
 
     @property
     def largest(self) -> int:
@@ -91,15 +89,13 @@ def _rows_of(source: Source) -> Table:
 
 
 class Check(NamedTuple):
-    """One check of an audit. `about`: what it looks for, in a few words. A check is skipped if the source lacks one of
-    `wants`, if there are more than `most_columns` columns, or if the test does not need the check (`is_needed`).
-    """
+    """One check of an audit."""
 
-    about: str
+    about: str  # what it looks for, in a few words
     find: Callable[[Seen], list[Finding]]
-    wants: tuple[Lacked, ...] = ()
-    most_columns: int = 1_000_000
-    is_needed: Callable[[Needs], bool] = lambda needs: True
+    wants: tuple[Lacked, ...] = ()  # it is skipped if the source lacks one of these
+    most_columns: int = 1_000_000  # it is skipped if there are more columns
+    is_needed: Callable[[Needs], bool] = lambda needs: True  # does the test need the check?
 
     def hindrance(self, seen: Seen) -> str | None:
         """Why the check cannot be made for a source; None if it can."""
