@@ -23,8 +23,7 @@ from anypag.threads import map_in_threads, single_blas, slices, threads_for
 
 PANEL = 256  # columns multiplied at once
 AT_ONCE = 32  # columns centred at once: their copies stay in the processor's cache
-LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
-"""The least work of a thread: how many numbers it centres; how many multiplications it does."""
+LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000  # the least work of a thread: numbers centred, multiplications
 CHUNK = 4_000_000  # numbers in a chunk: 32 MB
 _SMALL = 1e-5  # a resampled column with less than this share of its deviation is checked for being constant
 
@@ -41,7 +40,6 @@ class Moments:
     kurtosis: Floats  # mean fourth powers over squared variances: 3 if normal, 0 if only a covariance matrix is given
 
     def at(self, places: Sequence[int] | npt.NDArray[np.int64], names: Sequence[str]) -> Moments:
-        """The moments of the columns at these places, under these names."""
         of = np.asarray(places, np.intp)
         square = np.ascontiguousarray(self.correlation[np.ix_(of, of)])
         return Moments(tuple(names), self.n, self.mean[of], self.deviation[of], square, self.kurtosis[of])

@@ -72,8 +72,7 @@ class Table:
     reading: Reading | None = None  # how its file was read, if the user gave options for that
     before: Table | None = None  # the table before its columns were transformed; None if they were not
     lags: int = 0  # the number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table
-    weights: Floats | None = None
-    """(n,) how much of the population each row stands for (`anypag.weighted`); None if all rows count alike."""
+    weights: Floats | None = None  # (n,) how much of the population each row stands for; None if all count alike
     lacks: Mapping[Lacked, str] = field(default_factory=dict)  # what its source cannot give, and why (see `Lacked`)
     _codes: dict[int, Codes] = field(default_factory=dict, init=False, repr=False)  # what was computed so far
     _levels: dict[int, Levels] = field(default_factory=dict, init=False, repr=False)

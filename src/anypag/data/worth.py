@@ -41,8 +41,7 @@ class Worth(NamedTuple):
 
     n: int  # the effective number of rows, on average over pairs of columns
     factors: Floats  # (p,) the variance of each column's correlations, relative to an average column
-    kept: Floats
-    """(p,) f_1² for columns of ordered levels, else 1. The least in a condition set multiplies the row count."""
+    kept: Floats  # (p,) f_1² for ordered levels, else 1; the least in a condition set multiplies the row count
     n_scored: int  # the number of rows that scores count; lower with ordered levels
     n_rows: int  # the actual number of rows
 

@@ -27,8 +27,7 @@ from anypag.data.table import Table
 from anypag.threads import single_blas
 
 MOST_COLUMNS = 300  # the most columns for checks of all pairs or triples
-OF_WINDOWS = frozenset({"order", "conditions"})
-"""Problems that every table of windows of a time series has, because the windows overlap."""
+OF_WINDOWS = frozenset({"order", "conditions"})  # problems of every table of windows of a time series: windows overlap
 _LAG = re.compile(r"\(t-\d+\)$")
 ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few rows", "names that come twice")
 
@@ -104,7 +103,6 @@ class Check(NamedTuple):
         return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)
 
     def is_partial(self, seen: Seen) -> bool:
-        """Does the check read only the first rows of a long table?"""
         return "rows" in self.wants and seen.table.n < seen.source.n
 
 
@@ -131,6 +129,7 @@ def _of_rows(find: Callable[[Table], list[Finding]]) -> Callable[[Seen], list[Fi
 
 
 _of_pairs = partial(Check, wants=("rows",), most_columns=MOST_COLUMNS)
+_for_lines = partial(_of_pairs, is_needed=lambda needs: not needs.sees_curves)  # for tests of straight lines
 
 CHECKS = (
     Check("constant columns", lambda seen: columns.constant_findings(seen.used.names, seen.is_constant)),
@@ -155,16 +154,8 @@ CHECKS = (
     _of_pairs("linear relations that few rows break", _of_rows(relations.broken_relation_findings)),
     _of_pairs("indicators of the levels of one variable", _of_rows(relations.indicator_findings)),
     _of_pairs("censored durations", _of_rows(columns.censoring_findings)),
-    _of_pairs(
-        "distorted numbers",
-        lambda seen: curves.distorted_findings(seen.used_table.within_sets()),
-        is_needed=lambda needs: not needs.sees_curves,
-    ),
-    _of_pairs(
-        "curved relations",
-        lambda seen: curves.curve_findings(seen.used_table.within_sets()),
-        is_needed=lambda needs: not needs.sees_curves,
-    ),
+    _for_lines("distorted numbers", lambda seen: curves.distorted_findings(seen.used_table.within_sets())),
+    _for_lines("curved relations", lambda seen: curves.curve_findings(seen.used_table.within_sets())),
     Check(
         "columns that order the rows alike",
         lambda seen: determined.same_order_findings(seen.used_table, seen.needs.singular),

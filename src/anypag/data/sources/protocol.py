@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from anypag.data.table import Kind, Missing, Table
 
 MOST_LOOKED_AT = 4_000_000  # the most numbers (32 MB) that are read from a file or an engine for checks of values
-Lacked = Literal["rows", "order", "values"]
-"""What a source may lack: rows to check one by one, the order in which they were recorded, any values at all."""
+Lacked = Literal["rows", "order", "values"]  # rows to check one by one, the order of recording, any values at all
 
 
 class Needs(NamedTuple):
