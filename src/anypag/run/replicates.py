@@ -111,7 +111,6 @@ class Allowed(NamedTuple):
     """
 
     def from_now(self) -> Choices:
-        """The choices of a search that begins now."""
         if self.until is None:
             return self.choices
         return replace(self.choices, time_budget=max(self.until - time.time(), LEAST_SECONDS))
