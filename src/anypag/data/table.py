@@ -110,7 +110,6 @@ class Table:
 
     @cached_property
     def has_gaps(self) -> bool:
-        """Is any value missing?"""
         return not self.is_finite and bool(np.isnan(self.values).any())
 
     @cached_property

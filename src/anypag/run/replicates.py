@@ -229,7 +229,6 @@ class Replicates(AbstractContextManager["Replicates"]):
             self.write()
 
     def missing(self, n: int) -> list[int]:
-        """The indices (below n) of the resamples that are not done yet."""
         return [k for k in range(n) if k not in self.graphs and k not in self.failures]
 
     def write(self) -> None:
