@@ -35,30 +35,20 @@ class Promises:
 
 @dataclass(frozen=True)
 class Method:
-    """The facts about a method, available without loading it.
+    """The facts about a method, available without loading it."""
 
-    `module`: the module that declares it, under the name `declared_as`; empty for an algorithm outside the package.
-    `about`: a description in a few words. `uses`: the method-specific choices (`by_method`) that it reads.
-    `phases`: the values of `state.phase`. `orders_nodes`: nodes are numbered by the strength of their dependences, so
-    the order of the columns does not matter. `needs_score`: it works on `problem.score`. `from_scores`: its edges and
-    marks come from scores, not from tests and rules. `tests_by`: the test-based method that is its first phase; that
-    method runs alone if no score fits the data, or if one of the choices `of_tests` was made. `over_shifts`: in a time
-    series the same pair at different times is searched as one pair (`series/`). `takes_knowledge`: it reads the choice
-    `knowledge`. A method without it knows only the marks of `initial`.
-    """
-
-    module: str
-    about: str
+    module: str  # the module that declares it, under the name `declared_as`; empty for an algorithm outside the package
+    about: str  # a description in a few words
     promises: Promises
-    uses: frozenset[str] = frozenset()
-    phases: tuple[str, ...] = ("iteration",)
-    orders_nodes: bool = False
-    needs_score: bool = False
-    from_scores: bool = False
-    tests_by: str = ""
-    of_tests: tuple[str, ...] = ()
-    over_shifts: bool = False
-    takes_knowledge: bool = True
+    uses: frozenset[str] = frozenset()  # the method-specific choices (`by_method`) that it reads
+    phases: tuple[str, ...] = ("iteration",)  # the values of `state.phase`
+    orders_nodes: bool = False  # nodes are numbered by strength of dependence: the order of columns does not matter
+    needs_score: bool = False  # it works on `problem.score`
+    from_scores: bool = False  # its edges and marks come from scores, not from tests and rules
+    tests_by: str = ""  # the test-based method that is its first phase; if no score fits the data, that runs alone
+    of_tests: tuple[str, ...] = ()  # that method also runs alone if one of these choices was made
+    over_shifts: bool = False  # in a time series the same pair at different times is searched as one pair (`series/`)
+    takes_knowledge: bool = True  # it reads the choice `knowledge`; else it knows only the marks of `initial`
     declared_as: str = "ALGORITHM"
 
     @property
@@ -148,8 +138,7 @@ METHODS = {
     ),
 }
 
-TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)
-"""The methods that use conditional-independence tests and no score."""
+TEST_METHODS = tuple(name for name, method in METHODS.items() if not method.needs_score)  # by tests, without a score
 
 
 class OfData(NamedTuple):

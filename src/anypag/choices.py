@@ -52,7 +52,6 @@ class OwnTest(NamedTuple):
 
     @classmethod
     def named(cls, test: Any) -> Self:
-        """The `OwnTest` with the name of a user's test or function."""
         if isinstance(test, cls):
             return test
         return cls(getattr(test, "__qualname__", None) or type(test).__qualname__)
@@ -106,7 +105,6 @@ def _is_number(value: object) -> bool:
 
 
 def is_whole(value: object, least: int = 0) -> bool:
-    """Is the value a whole number of at least `least`?"""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 
@@ -269,7 +267,6 @@ class Choices:
 
     @property
     def needs_score(self) -> bool:
-        """Does the method need a score of the data?"""
         facts = METHODS.get(self.method) if isinstance(self.method, str) else self.method.facts
         return facts is not None and facts.needs_score
 
@@ -290,6 +287,5 @@ def require(holds: bool, name: str, wanted: str, got: Any) -> None:
         raise ParameterError("The option ", Option(name), f" must be {wanted}; got {got!r}.")
 
 
-DECLARED: dict[str, Choice] = {item.name: item.metadata["choice"] for item in fields(Choices)}
-"""The declaration of every choice, by its name."""
+DECLARED: dict[str, Choice] = {item.name: item.metadata["choice"] for item in fields(Choices)}  # the declarations
 DEFAULTS: dict[str, Any] = {item.name: item.default for item in fields(Choices)}  # the default of every choice

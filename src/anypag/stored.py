@@ -27,7 +27,6 @@ class RefusedError(ValueError):
     """A file holds something that anypag did not write."""
 
     def at(self, place: str) -> RefusedError:
-        """The error with its place in the file."""
         return type(self)(f"{place}: {self}" if not str(self).startswith(('"', "row ")) else f"{place}, {self}")
 
 
@@ -225,7 +224,6 @@ def form_of(kind: Any) -> Form:
 
 
 def names_of(kind: type[Any]) -> list[str]:
-    """The names of the fields of a dataclass or named tuple."""
     return [item.name for item in fields(kind)] if is_dataclass(kind) else list(kind._fields)
 
 
@@ -267,13 +265,11 @@ BY_SIZE = As(
 
 @dataclass(frozen=True)
 class Object(Form):
-    """An object with a form for each key; `make` builds the value. A missing key takes its value from `missing`.
-    RefusedError if `missing` has no value for it, or if a key is unknown.
-    """
+    """An object with a form for each key. RefusedError for unknown keys, and for missing ones that `missing` lacks."""
 
     forms: Mapping[str, Form]
-    make: Callable[..., Any] = dict
-    missing: Mapping[str, Any] = field(default_factory=dict)
+    make: Callable[..., Any] = dict  # builds the value
+    missing: Mapping[str, Any] = field(default_factory=dict)  # the values of missing keys
     get: Callable[[Any, str], Any] = getattr
 
     def write(self, value: Any, variables: Variables) -> dict[str, Any]:
@@ -418,5 +414,4 @@ def _keys(keys: Any, variables: Variables) -> Any:
     return keys
 
 
-KEYS = As(Array("uint64", (None, 2)), back=_keys)
-"""(2^k, 2) a hash table of keys for compiled code; at least half of the rows are empty."""
+KEYS = As(Array("uint64", (None, 2)), back=_keys)  # (2^k, 2) a hash table for compiled code; half or more is empty

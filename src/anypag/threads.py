@@ -69,7 +69,6 @@ class _SingleBlas:
 
 
 def _limit(libraries: Sequence[tuple[Any, int]]) -> None:
-    """Set the number of threads of each BLAS library."""
     for library, count in libraries:
         library.set_num_threads(count)
         getattr(library, "clear_controlling_thread", do_nothing)()  # so that any thread may change the number again
@@ -158,7 +157,6 @@ class _Work(Generic[Item, Made]):
         self.errors: list[BaseException] = []
 
     def run(self) -> None:
-        """Process items until none is left."""
         for k, item in self._waiting:
             try:
                 self.made[k] = self._function(item)
@@ -166,7 +164,6 @@ class _Work(Generic[Item, Made]):
                 self.fail(error)
 
     def fail(self, error: BaseException) -> None:
-        """Keep the error and drop the waiting items."""
         self.errors.append(error)
         self._items.clear()
         self._on_error()

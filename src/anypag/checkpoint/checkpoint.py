@@ -65,12 +65,10 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         return self._store.path
 
     def before_batch(self) -> None:
-        """Write new answers, if the last write was some seconds ago."""
         if time.monotonic() - self._written_at >= SECONDS_BETWEEN_WRITES:
             self.write_answers()
 
     def after_step(self, result: Result) -> None:
-        """Write the state after a finished iteration."""
         k = len(result.history) - 1
         facts, arrays = state_parts(result.state)
         last, order, strength = result.history[k], result.problem.nodes.order, result.problem.strength
@@ -85,7 +83,6 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         )
 
     def write_answers(self) -> None:
-        """Write the answers that are not written yet."""
         fresh = self._fresh_answers()
         if fresh:
             self._write({}, fresh)
@@ -116,7 +113,6 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         return arrays
 
     def _take_up(self, store: Store) -> None:
-        """Load state, history and answers from the file."""
         self._store, names = store, self.problem.nodes.names
         try:
             self.history = history_of(store, names)
@@ -230,7 +226,6 @@ def _leaves(form: Nested, name: str) -> Iterator[tuple[str, Form]]:
 
 
 def history_of(store: Store, names: tuple[str, ...]) -> tuple[Iteration, ...]:
-    """The finished iterations in a file."""
     found: list[Iteration] = []
     for k in range(Whole().read(store.fact("steps"), Variables(names))):
         marks = _array(store, f"history/{k}", marks_matrix(), names)

@@ -62,7 +62,6 @@ class _Walk:
         self._declared = declared
 
     def parts(self, value: Any, depth: int) -> Iterator[bytes]:
-        """The parts that identify the value."""
         yield type(value).__qualname__.encode()
         if isinstance(value, np.ndarray) and value.dtype != object:
             yield f"{value.dtype.str} {value.shape}".encode()

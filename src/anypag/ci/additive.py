@@ -160,8 +160,7 @@ class Basis(NamedTuple):
 
     gram: Floats  # (q + 1, q + 1 or more) correlations of columns, 0 from row or column q on; (0, 0) with gaps
     cross: Floats  # `HeadProducts.cross`; (0, 0) if it is not computed in advance
-    products: Floats
-    """(k, k) correlations of products; (0, 0) if they are computed from rows, or no set has more than one product."""
+    products: Floats  # (k, k) correlations of products; (0, 0) if computed from rows, or if no set has two products
     columns: Floats  # (q, n) the columns, with mean 0 and length 1; (q, 0) if no question needs them
     has_value: Flags  # (p, n); (p, 0) if there are no gaps
     start: Counts  # (p + 1,) columns start[i]:start[i + 1] belong to variable i
@@ -217,7 +216,6 @@ class HeadProducts:
 
     @classmethod
     def of(cls, heads: Counts, start: Counts) -> Self:
-        """The products of variables, from the number of heads of each variable and the start of its columns."""
         low, high = np.triu_indices(len(heads), 1)
         first = np.concatenate([[0], np.cumsum(heads[low] * heads[high])]).astype(np.int64)
         table = np.zeros((len(heads), len(heads)), np.int64)
@@ -238,7 +236,6 @@ class HeadProducts:
 
     @cached_property
     def _sides(self) -> tuple[Counts, Counts]:
-        """(k,) the left and (k,) the right columns of the products."""
         low, high = np.triu_indices(len(self.heads), 1)
         times = self.heads[low] * self.heads[high]
         within = np.arange(self.count) - np.repeat(np.cumsum(times) - times, times)

@@ -183,7 +183,6 @@ def score_for(test: CITest) -> Score:
 
 
 def without_score(test: CITest) -> DataError:
-    """The error for a test that gives no score."""
     return DataError(
         f"A score is needed, and the test {type(test).__name__.lstrip('_')} gives none. Give a table with another "
         f"test, or choose a method that uses only tests, such as {Option('method', 'icd')}."

@@ -52,8 +52,7 @@ class CountTest(StatisticTest):
     takes = "discrete"
     _family: ClassVar[int]  # the statistic's code in the kernels
 
-    distinct: npt.NDArray[np.int32]
-    """(p, m) the level (0, 1, ...) of each column in each stored row; -1 for a gap. Columns are in order of names."""
+    distinct: npt.NDArray[np.int32]  # (p, m) the levels (0, 1, ...) of stored rows, columns by name; -1 for a gap
     weights: Counts  # (m,) the count of each stored row: 1, unless rows are resampled, counted or weighted
     has_gaps: bool  # do columns have gaps? Then each test leaves out the rows with gaps in its own columns
     n_distinct: int  # how many rows are counted for an answer: the stored rows, or the distinct ones of a long table

@@ -39,10 +39,8 @@ MOST_ROWS_KEPT, MOST_COLUMNS_KEPT = 5000, 200  # the most rows kept for checks, 
 
 
 class DataTest(ABC):
-    """A test bound to data.
-
-    `names` are the columns, `n` is the number of rows, `audit` has the findings in the data. Members of a condition set
-    are processed in the order of the names (`arranged`), so the order of the set or of the columns does not matter.
+    """A test bound to data. Members of a condition set are processed in the order of the names (`arranged`), so the
+    order of the set or of the columns does not matter.
     """
 
     exact: ClassVar[bool] = False
@@ -51,15 +49,13 @@ class DataTest(ABC):
     options: ClassVar[tuple[str, ...]] = ("names", "missing", "singular", "max_r")
     """The names of the choices that `bind` passes on as arguments of the class."""
     weighs: ClassVar[bool] = False  # can it weight rows (`anypag.weighted`)?
-    fits: ClassVar[str] = "as its author says"
-    """What must be true of the data for the test's p-values to be right, in a few words for reports."""
+    fits: ClassVar[str] = "as its author says"  # what must be true of the data for the p-values to be right
 
-    names: tuple[str, ...]
-    n: int
-    audit: Audit
+    names: tuple[str, ...]  # the columns
+    n: int  # the number of rows
+    audit: Audit  # the findings in the data
     worth: Worth | None = None  # the effective number of rows, if rows are weighted or levels are ordered
-    some_rows: Floats | None = None
-    """(m, p) rows for checks of a fitted graph, as the test sees them; None with gaps, or if none were kept."""
+    some_rows: Floats | None = None  # (m, p) rows, as the test sees them, for checks of a fitted graph; None if none
     is_number: tuple[bool, ...] = ()  # per column: does it hold numbers, not words? Empty if `some_rows` is None
 
     def __init__(self, names: tuple[str, ...], n: int, audit: Audit) -> None:
@@ -87,11 +83,6 @@ class DataTest(ABC):
     def n_scored(self) -> int:
         """The number of rows that a score counts."""
         return self.n if self.worth is None else self.worth.n_scored
-
-    @property
-    def is_weighted(self) -> bool:
-        """Can a resample be made by weighting rows? False for a user's subclass, because it may ignore weights."""
-        return type(self).__module__.startswith("anypag.")
 
     def with_findings(self, found: Sequence[Finding]) -> Self:
         """The test, with these findings added to its audit. They were made before the test was bound."""
@@ -175,7 +166,6 @@ class StatisticTest(DataTest):
         return pvalues_of_statistic(statistics, freedoms)
 
     def strength(self, queries: Queries) -> Floats:
-        """(b,) how strongly the data speak for dependence, in [0, 1]; see `strength_of_statistic`."""
         return strength_of_statistic(*self.statistics(queries))
 
 

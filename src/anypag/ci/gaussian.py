@@ -287,7 +287,6 @@ class _Gaps:
         return found
 
     def among(self, columns: Sequence[int]) -> Floats:
-        """(k, k) correlations of some columns, from the rows in which all of them have a value."""
         rows = self.values[columns][:, self.has_value[columns].all(axis=0)].T
         return moments_of(rows, [self.names[i] for i in columns]).correlation
 

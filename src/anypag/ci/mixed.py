@@ -161,8 +161,7 @@ class Blocks:
     start: Counts
     values: Floats
     has_value: npt.NDArray[np.bool_]
-    excess: Floats
-    """(p,) the excess of each variable (`anypag.ci.data_test`); 0 with gaps, because then each question computes it."""
+    excess: Floats  # (p,) the excess of each variable (`ci.data_test`); 0 with gaps, as each question computes it
 
     @classmethod
     def without_gaps(cls, correlation: Floats, start: Counts, excess: Floats) -> Self:

@@ -16,6 +16,7 @@ import numpy as np
 
 from anypag.arrays import Counts, Flags, Floats, Indices
 from anypag.ci.base import Queries
+from anypag.data.audit.relations import NOTHING_LEFT
 from anypag.data.moments import fisher_freedom
 
 if TYPE_CHECKING:
@@ -122,7 +123,6 @@ class CorrelationPasses:
 
     def best_singles(self, order: Indices, edges: NearEdges, max_sets: int) -> Singles:
         from anypag._kernels.candidates import best_singles
-        from anypag.data.audit.relations import NOTHING_LEFT
 
         m, root = len(edges.x), float(roots_of(self.n, 1)[0])
         found = np.empty(m, np.bool_), np.empty(m, np.bool_), np.empty((m, 1), np.int32), np.full(m, np.nan)
@@ -132,7 +132,6 @@ class CorrelationPasses:
 
     def try_sets(self, order: Indices, edges: PooledEdges, best: BestSets, room: int) -> int:
         from anypag._kernels.candidates import best_sets
-        from anypag.data.audit.relations import NOTHING_LEFT
 
         roots = roots_of(self.n, best.z.shape[1])
         margin = ROUNDING if roots[0] > 0 else 2.0  # with too few rows all p-values are 1

@@ -85,8 +85,8 @@ class SlowTest(DataTest):
         return np.array([self._asked(x, y, z) for x, y, z in rows])
 
     def effective_n(self, queries: Queries) -> Counts:
-        rows = zip(queries.x.tolist(), queries.y.tolist(), queries.z.tolist(), strict=True)
-        return np.array([int(np.sum(self._is_complete([x, y, *z]))) for x, y, z in rows], np.int64)
+        asked = np.column_stack([queries.x, queries.y, queries.z]).tolist()
+        return np.array([np.sum(self._is_complete(columns)) for columns in asked], np.int64)
 
     def _is_complete(self, columns: list[int]) -> Flags:
         return np.asarray(~np.any([np.isnan(self._columns[i]).any(axis=1) for i in columns], axis=0))

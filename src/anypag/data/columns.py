@@ -26,17 +26,14 @@ NO_NUMBERS = "Turn it into numbers (a date: into days since a start) or drop it.
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column as numbers, NaN for a missing value. `labels` are the texts that the numbers are codes of; None in a
-    column of numbers. `kind`: "discrete" if the type alone says so (truth values, categories), else None.
-    """
+    """A column as numbers."""
 
-    values: npt.NDArray[np.float64]
-    labels: tuple[str, ...] | None = None
-    kind: Literal["discrete"] | None = None
+    values: npt.NDArray[np.float64]  # NaN for a missing value
+    labels: tuple[str, ...] | None = None  # the texts that the numbers are codes of; None in a column of numbers
+    kind: Literal["discrete"] | None = None  # "discrete" if the type alone says so (truth values, categories)
 
 
 def column_from_array(name: str, column: npt.NDArray[Any]) -> Column:
-    """A column from a one-dimensional array of any type."""
     if column.ndim != 1:
         raise DataError(f"Column {name!r} must be one-dimensional; got an array of shape {column.shape}.")
     if column.dtype.kind == "b":

@@ -23,29 +23,23 @@ from anypag.threads import map_in_threads, single_blas, slices, threads_for
 
 PANEL = 256  # columns multiplied at once
 AT_ONCE = 32  # columns centred at once: their copies stay in the processor's cache
-LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000
-"""The least work of a thread: how many numbers it centres; how many multiplications it does."""
+LEAST_CENTRED, LEAST_PRODUCTS = 250_000, 100_000_000  # the least work of a thread: numbers centred, multiplications
 CHUNK = 4_000_000  # numbers in a chunk: 32 MB
 _SMALL = 1e-5  # a resampled column with less than this share of its deviation is checked for being constant
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Means, standard deviations and correlations of columns. `deviation` has the divisor n - 1. `correlation` is
-    symmetric to the bit, with ones on the diagonal. `kurtosis` is the mean fourth power about the mean, over the
-    squared variance: 3 for a normal column, 0 if only a covariance matrix is given. For a constant column, deviation,
-    kurtosis and correlations with other columns are 0.
-    """
+    """Moments of columns. For a constant one, deviation, kurtosis and correlations with other columns are 0."""
 
     names: tuple[str, ...]
     n: int
     mean: Floats
-    deviation: Floats
-    correlation: Floats
-    kurtosis: Floats
+    deviation: Floats  # standard deviations, with the divisor n - 1
+    correlation: Floats  # symmetric to the bit, with ones on the diagonal
+    kurtosis: Floats  # mean fourth powers over squared variances: 3 if normal, 0 if only a covariance matrix is given
 
     def at(self, places: Sequence[int] | npt.NDArray[np.int64], names: Sequence[str]) -> Moments:
-        """The moments of the columns at these places, under these names."""
         of = np.asarray(places, np.intp)
         square = np.ascontiguousarray(self.correlation[np.ix_(of, of)])
         return Moments(tuple(names), self.n, self.mean[of], self.deviation[of], square, self.kurtosis[of])
@@ -255,14 +249,12 @@ def name_order(names: Sequence[str]) -> npt.NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class StandardRows:
-    """Complete rows of columns with mean 0 and variance 1, from which weighted correlations are computed. Columns are
-    stored in the `order` of their names; `is_complete` says which rows of the table these are.
-    """
+    """Complete rows of columns with mean 0 and variance 1, from which weighted correlations are computed."""
 
     names: tuple[str, ...]
-    order: npt.NDArray[np.intp]
+    order: npt.NDArray[np.intp]  # columns are stored in the order of their names
     values: Floats
-    is_complete: Flags
+    is_complete: Flags  # which rows of the table these are
 
     @classmethod
     def of(cls, names: Sequence[str], values: Floats) -> Self:

@@ -72,8 +72,7 @@ class Table:
     reading: Reading | None = None  # how its file was read, if the user gave options for that
     before: Table | None = None  # the table before its columns were transformed; None if they were not
     lags: int = 0  # the number of lags if its rows are windows of a time series (`anypag.series`); 0 for a plain table
-    weights: Floats | None = None
-    """(n,) how much of the population each row stands for (`anypag.weighted`); None if all rows count alike."""
+    weights: Floats | None = None  # (n,) how much of the population each row stands for; None if all count alike
     lacks: Mapping[Lacked, str] = field(default_factory=dict)  # what its source cannot give, and why (see `Lacked`)
     _codes: dict[int, Codes] = field(default_factory=dict, init=False, repr=False)  # what was computed so far
     _levels: dict[int, Levels] = field(default_factory=dict, init=False, repr=False)
@@ -101,7 +100,6 @@ class Table:
 
     @cached_property
     def sums(self) -> Floats:
-        """(p,) the sums of the columns."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(self.values.sum(axis=0))
 
@@ -112,7 +110,6 @@ class Table:
 
     @cached_property
     def has_gaps(self) -> bool:
-        """Is any value missing?"""
         return not self.is_finite and bool(np.isnan(self.values).any())
 
     @cached_property
@@ -141,7 +138,6 @@ class Table:
         return self._codes[i]
 
     def n_levels(self, i: int) -> int:
-        """How many different values a column has."""
         return int(self.codes(i).max(initial=-1)) + 1
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Table:
@@ -161,7 +157,6 @@ class Table:
         return made
 
     def all_of_kind(self, kind: Kind) -> Table:
-        """The table with every column taken as this kind."""
         return self.with_kinds(dict.fromkeys(self.names, kind))
 
     def take_rows(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Table:

@@ -37,14 +37,11 @@ the larger variance of strong polychoric correlations for edges. Chosen on seeds
 
 
 class Worth(NamedTuple):
-    """Row counts. `n`: the effective number of rows, on average over pairs of columns. `factors`: (p,) the variance of
-    each column's correlations, relative to an average column. Two columns count as n / (product of their factors) rows.
-    """
+    """Row counts. Two columns count as n / (product of their `factors`) rows."""
 
-    n: int
-    factors: Floats
-    kept: Floats
-    """(p,) f_1² for columns of ordered levels, else 1. The least in a condition set multiplies the row count."""
+    n: int  # the effective number of rows, on average over pairs of columns
+    factors: Floats  # (p,) the variance of each column's correlations, relative to an average column
+    kept: Floats  # (p,) f_1² for ordered levels, else 1; the least in a condition set multiplies the row count
     n_scored: int  # the number of rows that scores count; lower with ordered levels
     n_rows: int  # the actual number of rows
 

@@ -49,14 +49,12 @@ def orient_with_knowledge(
 
 
 def new_rows(rule: int, before: Marks, after: Marks) -> LogRows:
-    """A row of the log for each new mark."""
     i, j = np.nonzero((after != before) & (after > Mark.CIRCLE))
     none = np.full(len(i), -1)
     return np.column_stack([np.full(len(i), rule), i, j, after[i, j], none, none]).astype(np.int32)
 
 
 def seeded(given: Marks, facts: Facts, *, final: bool = False) -> Marks:
-    """The marks, with known marks in place of circles."""
     return np.where(given == Mark.CIRCLE, facts.seeds(given, final=final), given).astype(np.uint8)
 
 

@@ -21,23 +21,17 @@ from anypag.graphs.marks import Mark
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """Facts about n nodes; `closed` adds the facts that follow.
+    """Facts about n nodes; `closed` adds the facts that follow."""
 
-    `causes[a, b]`: a is a cause of b, directly or through others. `not_causes[a, b]`: a is no cause of b.
-    `not_selecting[a]`: a is no cause of being in the sample. `joined`, `not_joined` and `unconfounded` (no unmeasured
-    variable is a cause of both) are symmetric. `design[a]`: a is a context, joined to the other contexts by design. The
-    last `n_hidden` nodes are hidden causes.
-    """
-
-    causes: Flags
-    not_causes: Flags
-    not_selecting: Flags
-    joined: Flags
+    causes: Flags  # [a, b]: a is a cause of b, directly or through others
+    not_causes: Flags  # [a, b]: a is no cause of b
+    not_selecting: Flags  # [a]: a is no cause of being in the sample
+    joined: Flags  # symmetric, as are the next two tables
     not_joined: Flags
-    unconfounded: Flags
-    design: Flags
+    unconfounded: Flags  # [a, b]: no unmeasured variable is a cause of both
+    design: Flags  # [a]: a is a context, joined to the other contexts by design
     selection: bool = True  # may the sample have been selected at all?
-    n_hidden: int = 0
+    n_hidden: int = 0  # how many nodes, the last ones, are hidden causes
 
     @classmethod
     def none(cls, n: int, *, selection: bool = True) -> Self:

@@ -203,12 +203,8 @@ _NOBODY = Variables(())
 
 def to_plain(statements: Iterable[Statement]) -> dict[str, Any]:
     """The statements, one object each; `"*"` means all variables."""
-    return {"statements": list(map(_as_object, statements))}
-
-
-def _as_object(one: Statement) -> dict[str, Any]:
-    kind = one.kind if isinstance(one, stated.PairStatement) else _KIND_OF[type(one)]
-    return {"kind": kind, **FORMS[kind].write(one, _NOBODY)}
+    kinds = ((one, one.kind if isinstance(one, stated.PairStatement) else _KIND_OF[type(one)]) for one in statements)
+    return {"statements": [{"kind": kind, **FORMS[kind].write(one, _NOBODY)} for one, kind in kinds]}
 
 
 def from_plain(plain: Any) -> tuple[Statement, ...]:

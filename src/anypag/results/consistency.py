@@ -30,13 +30,11 @@ WHAT_TO_DO = (
 
 @dataclass(frozen=True)
 class Consistency:
-    """Whether all claims of a graph can be true. `valid` is None if this is undecided (marks from knowledge can be the
-    reason). `note` may say why it is undecided, or that the list of contradictions is incomplete.
-    """
+    """Whether all claims of a graph can be true."""
 
-    valid: bool | None
+    valid: bool | None  # None if this is undecided (marks from knowledge can be the reason)
     contradictions: tuple[Contradiction, ...] = ()
-    note: str | None = None
+    note: str | None = None  # why it is undecided, or that the list of contradictions is incomplete
     behind: str = "tests"  # what the graph rests on (tests, scores, knowledge), for the sentence about a contradiction
 
     def lines(self, most: int = 3) -> list[str]:

@@ -31,17 +31,14 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 
-MOST_LISTED = 1_000_000
-"""A file lists at most this many pairs that the empty set separates; if there are more, it leaves all of them out."""
+MOST_LISTED = 1_000_000  # a file lists at most this many pairs that the empty set separates; if there are more, none
 
 
 class Unlisted(NamedTuple):
-    """The pairs that the empty set separates, for a file that does not list them. These are all pairs without an edge,
-    except the listed pairs and the `unseparated` pairs (without a separating set). `rows`: how many rows the data have.
-    """
+    """All pairs without an edge are separated by the empty set, except the listed ones and the `unseparated` ones."""
 
-    rows: int | None
-    unseparated: tuple[Pair, ...]
+    rows: int | None  # how many rows the data have
+    unseparated: tuple[Pair, ...]  # pairs without an edge and without a separating set
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,26 +64,23 @@ class Alternative(NamedTuple):
 class Probabilities:
     """What sampled graphs say about pairs.
 
-    `pairs` has the states of pairs (symbols read from the first name); all other pairs have the states `elsewhere`.
     `causes` has two shares of sampled graphs for (a, b): graphs whose class says that a causes b (directly or not), and
-    graphs whose class excludes this. All other pairs have the shares 0 and 1. `graphs` are the most probable of the
-    `n_classes` sampled classes, each with its share and its edges. If `hidden` is False, only graphs without hidden
-    causes were sampled, and all probabilities assume that there are none. `changes` lists, for a pair, the changes of
-    other pairs that go with its alternative. `as_sampled` has, for each edge of the answer whose marks were changed
+    graphs whose class excludes this. All other pairs have the shares 0 and 1. `changes` lists, for a pair, the changes
+    of other pairs that go with its alternative. `as_sampled` has, for each edge of the answer whose marks were changed
     later (by knowledge, or to circles in time series), the symbol before the change.
     """
 
     n_samples: int
     expected_errors: float
     best_score: float
-    pairs: Mapping[tuple[str, str], States] = field(repr=False)
+    pairs: Mapping[tuple[str, str], States] = field(repr=False)  # states of pairs (symbols read from the first name)
     causes: Mapping[tuple[str, str], tuple[float, float]] = field(repr=False)
-    graphs: tuple[tuple[float, Edges], ...] = field(repr=False)
-    hidden: bool = True
-    n_classes: int = 0
+    graphs: tuple[tuple[float, Edges], ...] = field(repr=False)  # the most probable classes: share, edges
+    hidden: bool = True  # False: only graphs without hidden causes were sampled; probabilities assume this
+    n_classes: int = 0  # how many classes were sampled
     changes: Mapping[tuple[str, str], tuple[Change, ...]] = field(default_factory=dict, repr=False)
     as_sampled: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
-    elsewhere: States = field(default=(("", 1.0, 1.0),), repr=False)
+    elsewhere: States = field(default=(("", 1.0, 1.0),), repr=False)  # the states of all other pairs
 
     @property
     def errors_told(self) -> str:
@@ -234,15 +231,12 @@ class Misfit:
     """How well a table fits what the probabilities assume.
 
     A table may mislead without a reported misfit, for example if hidden causes leave no trace in it.
-    `rows_per_number`: for a table with levels, the rows for each parameter of the best graph; None for other tables.
-    `share`: the share of pairs whose relation differs from that in tables simulated from the best graph; None if no
-    rows were kept, or too few. `worst`: the pairs that differ most. `remedy`: what may mend a misfit in `share`.
     """
 
-    rows_per_number: float | None
-    share: float | None
-    worst: tuple[tuple[str, str], ...] = ()
-    remedy: Remedy = "pooling"
+    rows_per_number: float | None  # the rows for each parameter of the best graph; None for a table without levels
+    share: float | None  # of pairs unlike those in tables simulated from the best graph; None if rows are too few
+    worst: tuple[tuple[str, str], ...] = ()  # the pairs that differ most
+    remedy: Remedy = "pooling"  # what may mend a misfit in `share`
 
     @property
     def fits(self) -> Literal["yes", "no", "not checked"]:

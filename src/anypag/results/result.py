@@ -73,28 +73,19 @@ class Result:
     """
 
     method: str
-    facts: Method = field(repr=False)
-    """The facts about the method."""
-    choices: Choices
-    """The choices of the search, all filled in."""
+    facts: Method = field(repr=False)  # the facts about the method
+    choices: Choices  # the choices of the search, all filled in
     history: tuple[Iteration, ...] = field(repr=False)
     complete: bool
     stopped: str | None
 
-    grounds: Grounds = field(repr=False)
-    """The grounds of the graph, from which the properties below are read."""
-    stability: Stability | None = field(default=None, repr=False)
-    """The outcome of resampling, if there was any (`anypag.bootstrap`)."""
-    source: str | None = None
-    """The name of the data file; None for data in memory."""
-    reading: Reading | None = field(default=None, repr=False)
-    """The options with which that file was read (`read_table`); `effect` uses them again."""
-    sets: DataSets | None = field(default=None, repr=False)
-    """The data sets, where there are several (`anypag.pooled`); `effect` recognises their rows."""
-    chosen: Chosen | None = None
-    """What `method="auto"` stands for, and why; None if the method was named."""
-    before_scores: Result | None = field(default=None, repr=False)
-    """The result of the search by tests, if a search by scores continued from it."""
+    grounds: Grounds = field(repr=False)  # the grounds of the graph, from which the properties below are read
+    stability: Stability | None = field(default=None, repr=False)  # the outcome of resampling, if any (`bootstrap`)
+    source: str | None = None  # the name of the data file; None for data in memory
+    reading: Reading | None = field(default=None, repr=False)  # how that file was read (`read_table`), for `effect`
+    sets: DataSets | None = field(default=None, repr=False)  # those of `anypag.pooled`; `effect` recognises their rows
+    chosen: Chosen | None = None  # what `method="auto"` stands for, and why; None if the method was named
+    before_scores: Result | None = field(default=None, repr=False)  # by tests, if a search by scores went on from it
 
     @property
     def from_scores(self) -> bool:

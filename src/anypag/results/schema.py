@@ -91,7 +91,6 @@ def mark_name(*marks: Mark) -> Form:
 
 
 def _one_of(kind: type[StrEnum]) -> Form:
-    """A member of an enumeration, by its name."""
     return As(Text(tuple(kind.__members__)), lambda member, _: member.name, lambda name, _: kind[name])
 
 
@@ -118,8 +117,7 @@ def _option(plain: Any) -> Option:
     return Option(plain[0], tuple(value) if isinstance(value, list) else value)
 
 
-SENTENCE = As(Form(), _sentence_written, _sentence)
-"""A sentence: a text, or a list of texts and of options as `[name, value]`."""
+SENTENCE = As(Form(), _sentence_written, _sentence)  # a text, or a list of texts and of options as `[name, value]`
 
 
 @dataclass(frozen=True)
@@ -182,7 +180,6 @@ ALL_CHOICES = As(Object(CHOICES, missing=DEFAULTS), back=lambda said, _: Choices
 
 
 def recorded(choices: Choices) -> dict[str, Any]:
-    """The choices that are kept with a result, as JSON has them."""
     return ALL_CHOICES.write(choices, Variables(()))  # type: ignore[no-any-return]
 
 

@@ -41,23 +41,16 @@ FAILURES = ListOf(row(Failure))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability:
-    """How often the graphs of resamples have an edge, a mark or a causal claim. A share is a fraction of the `n`
-    resamples that gave a graph; it is NaN if none did.
-    """
+    """How often graphs of resamples have an edge, a mark or a claim. Shares are of the `n` graphs; NaN without any."""
 
-    names: tuple[str, ...]
-    """The variables, in the order of all arrays."""
-    graphs: tuple[PAG, ...]
-    """The graphs of the resamples. Their variables are in the order of `names`."""
-    asked: int
-    """How many resamples were asked for."""
+    names: tuple[str, ...]  # the variables, in the order of all arrays
+    graphs: tuple[PAG, ...]  # the graphs of the resamples. Their variables are in the order of `names`
+    asked: int  # how many resamples were asked for
     resample: Resample
     seed: int
     failures: tuple[Failure, ...] = ()
-    stopped: str | None = None
-    """What ended the run early: "time", "tests" or "interrupt"; None if all resamples are done."""
-    whole: PAG | None = field(default=None)
-    """The graph of the whole data."""
+    stopped: str | None = None  # what ended the run early: "time", "tests" or "interrupt"; None if all are done
+    whole: PAG | None = field(default=None)  # the graph of the whole data
 
     @property
     def n(self) -> int:
@@ -208,22 +201,15 @@ def _keys(graph: PAG) -> Counts:
 
 
 class PairCounts(NamedTuple):
-    """Counts of the graphs of n resamples, for one pair of variables.
-
-    `same` counts the graphs that agree with the graph of the whole data (the same edge, or no edge in both). `joined`
-    counts the graphs with any edge. `else_mostly` is the most frequent answer of the graphs that disagree (`o->`, for
-    example, or "none"); None if all agree. `kinds` counts each kind of edge, written from a to b. `causes` has two
-    counts: graphs that claim that a is an ancestor of b, and graphs that claim that b is an ancestor of a. `not_causes`
-    has the counts of graphs that claim that a is no ancestor of b, and that b is no ancestor of a.
-    """
+    """Counts of the graphs of n resamples, for one pair of variables."""
 
     n: int
-    same: int
-    joined: int
-    else_mostly: str | None
-    kinds: dict[str, int]
-    causes: tuple[int, int]
-    not_causes: tuple[int, int]
+    same: int  # graphs that agree with the graph of the whole data (the same edge, or no edge in both)
+    joined: int  # graphs with any edge
+    else_mostly: str | None  # the most frequent answer of graphs that disagree (`o->`, or "none"); None if all agree
+    kinds: dict[str, int]  # how many graphs have each kind of edge, written from a to b
+    causes: tuple[int, int]  # graphs that claim that a is an ancestor of b, or that b is an ancestor of a
+    not_causes: tuple[int, int]  # graphs that claim that a is no ancestor of b, or that b is no ancestor of a
 
 
 def pair_counts(found: Stability | None, a: str, b: str, edge: Edge | None) -> PairCounts | None:

@@ -92,9 +92,7 @@ class Search:
         return kept
 
     def steps(self, state: State | None = None, tick: Tick = no_tick) -> Iterator[tuple[State, StepInfo]]:
-        """Yields one step after the other, from the start or from a state reached before. Warns if a graphics card
-        made decisions in a step that the CPU might make differently.
-        """
+        """Yields the steps from a state or the start. Warns if the CPU might change decisions of a graphics card."""
         told = self._close_calls
         if state is None:
             with self._limited_blas, interruptible(tick) as watch:

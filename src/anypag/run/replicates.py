@@ -111,7 +111,6 @@ class Allowed(NamedTuple):
     """
 
     def from_now(self) -> Choices:
-        """The choices of a search that begins now."""
         if self.until is None:
             return self.choices
         return replace(self.choices, time_budget=max(self.until - time.time(), LEAST_SECONDS))
@@ -230,7 +229,6 @@ class Replicates(AbstractContextManager["Replicates"]):
             self.write()
 
     def missing(self, n: int) -> list[int]:
-        """The indices (below n) of the resamples that are not done yet."""
         return [k for k in range(n) if k not in self.graphs and k not in self.failures]
 
     def write(self) -> None:

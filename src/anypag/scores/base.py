@@ -40,7 +40,6 @@ class Trees(NamedTuple):
 
     @classmethod
     def of(cls, n: int) -> Trees:
-        """Empty trees for n variables."""
         cells = max(MOST_WORTHS if n > 20 else MOST_WORTHS // 16, 64 * n)
         nodes = max(cells // max(n // 4, 1), 64)
         used = np.append([0, 0], np.full(n, -1)).astype(np.int64)
@@ -61,8 +60,7 @@ class Score(ABC):
     """Scores components by compiled functions, and holds the caches of searches."""
 
     hidden: ClassVar[bool]  # can it score `<->` and `---`? Otherwise it scores DAGs only
-    kernels: ClassVar[tuple[str, str, str, str]]
-    """A file of `anypag._kernels`, and the names that `component`, `adding` and `removing` have there."""
+    kernels: ClassVar[tuple[str, str, str, str]]  # a file of `_kernels`; its `component`, `adding` and `removing`
     fit_rows: ClassVar[int] = 1  # rows of `fits[v]`, where a chain keeps a component's fit (`_kernels.gaussian_score`)
     names: tuple[str, ...]
     n: int  # the number of rows

@@ -32,16 +32,6 @@ class DiscreteScore(Score):
     """BDeu: the marginal likelihood of each node given its parents, with `ess` prior rows spread evenly over the cells
     of their table, less the price of edges.
 
-    Args:
-        names: the names of the variables.
-        levels: (p, n) the level of every variable in every row, 0, 1, ...
-        ess: the number of prior rows.
-        n_levels: how many levels each column has; by default one more than its highest code. Some levels may not occur
-            in the rows.
-        rarity: for each column, how far its rare levels raise the price of its edges (`rarity_of`); default 0.
-        n_hidden: the number of columns whose levels were drawn, not measured; they come last.
-        price: the price of every edge, without the part for rare levels.
-
     >>> DiscreteScore.of({"A": [0, 1, 2, 0], "B": [1, 1, 0, 0]}).n_levels
     (3, 2)
     """
@@ -50,12 +40,12 @@ class DiscreteScore(Score):
     kernels = ("discrete_score", "component", "adding", "removing")
 
     names: tuple[str, ...]
-    levels: npt.NDArray[np.int32]
-    ess: float = ESS
-    n_levels: tuple[int, ...] = ()
-    rarity: tuple[float, ...] = ()
-    n_hidden: int = 0
-    price: float = 0.0
+    levels: npt.NDArray[np.int32]  # (p, n) the level of every variable in every row, 0, 1, ...
+    ess: float = ESS  # the number of prior rows
+    n_levels: tuple[int, ...] = ()  # per column, levels without rows too; by default one more than its highest code
+    rarity: tuple[float, ...] = ()  # per column, how far rare levels raise the price of its edges (`rarity_of`)
+    n_hidden: int = 0  # the number of columns whose levels were drawn, not measured; they come last
+    price: float = 0.0  # the price of every edge, without the part for rare levels
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_levels", self.n_levels or tuple((self.levels.max(axis=1) + 1).tolist()))

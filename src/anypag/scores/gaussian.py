@@ -22,15 +22,6 @@ MOST_PARAMETERS = 64  # the most parameters of a district whose fit is kept; a l
 class GaussianScore(Score):
     """Log-likelihood of a Gaussian graph with hidden variables, less a price for every edge: BIC and EBIC.
 
-    Args:
-        names: the names of the variables.
-        n: the number of rows.
-        correlation: (p, p).
-        discount: an edge costs `discount` · log(n) / 2, as in BIC.
-        gamma: each edge costs 2 · `gamma` · log(p) more, as in EBIC (Foygel & Drton 2010), which accounts for the
-            number of possible graphs.
-        stop: a fit ends when a sweep raises the log-likelihood by less than this.
-
     The likelihood of a district is found by residual iterative conditional fitting, the likelihood of undirected parts
     by one regression per node and sweep. The likelihood of any other node follows from its regression on its parents.
 
@@ -45,11 +36,11 @@ class GaussianScore(Score):
     kernels = ("gaussian_score", "component", "adding", "removing")
 
     names: tuple[str, ...]
-    n: int
-    correlation: Floats
-    discount: float = 1.0
-    gamma: float = 0.0
-    stop: float = STOP
+    n: int  # the number of rows
+    correlation: Floats  # (p, p)
+    discount: float = 1.0  # an edge costs `discount` · log(n) / 2, as in BIC
+    gamma: float = 0.0  # it costs 2 · `gamma` · log(p) more, as in EBIC (Foygel & Drton 2010), for many possible graphs
+    stop: float = STOP  # a fit ends when a sweep raises the log-likelihood by less than this
 
     def __post_init__(self) -> None:
         if not self.discount >= 0 or not self.gamma >= 0:
@@ -76,7 +67,6 @@ class GaussianScore(Score):
 
     @cached_property
     def association(self) -> Floats:
-        """Squared correlations."""
         return np.asarray(self.correlation**2)
 
     def taken(self, order: npt.NDArray[np.integer[Any]]) -> Self:

@@ -160,7 +160,6 @@ class LatentScore:
         return self._rows[key]
 
     def _layout(self, component: LatentDAG) -> Layout:
-        """The layout of all rows."""
         children = np.flatnonzero(component.children.any(axis=0))
         family, part, n_parts, level, sizes = _families(component.n_levels, component.children[:, children].tobytes())
         n_levels, n_rows = self._n_levels[children], n_parts[family]

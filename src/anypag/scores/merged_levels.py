@@ -67,5 +67,4 @@ def _gains(counts: Floats, first: Counts, price: float, a: np.intp, others: Coun
 
 
 def _log(counts: Floats) -> Floats:
-    """Counts times their logarithms; 0 for 0."""
     return np.asarray(counts * np.log(np.maximum(counts, 1.0)))

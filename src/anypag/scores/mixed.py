@@ -23,13 +23,8 @@ from anypag.scores.gaussian import GaussianScore
 @dataclass(frozen=True, eq=False)
 class MixedScore(GaussianScore):
     """Degenerate-Gaussian log-likelihood, less a price for every parameter. A variable may have several columns, which
-    are next to each other in `correlation`.
-
-    Args:
-        start: (p + 1,) where the columns of each variable begin.
-        explained: (p,) how many columns of each variable, from the first on, its parents explain; by default all. The
-            other columns only explain children (`scores.additive`).
-        takes_functions: (p,) 1 if the other columns of a variable's parents explain the variable too, else 0.
+    are next to each other in `correlation`. Its parents explain the first ones of them (`explained`); the others only
+    explain its children (`scores.additive`).
 
     >>> from anypag import DegenerateGaussian
     >>> group = np.random.default_rng(0).integers(0, 3, size=300)
@@ -39,9 +34,9 @@ class MixedScore(GaussianScore):
 
     kernels = ("gaussian_score", "component", "adding_blocks", "removing_blocks")
 
-    start: npt.NDArray[np.int32] = field(kw_only=True)
-    explained: npt.NDArray[np.int32] | None = None
-    takes_functions: npt.NDArray[np.int32] | None = None
+    start: npt.NDArray[np.int32] = field(kw_only=True)  # (p + 1,) where the columns of each variable begin
+    explained: npt.NDArray[np.int32] | None = None  # (p,) how many columns parents explain; by default all
+    takes_functions: npt.NDArray[np.int32] | None = None  # (p,) 1 if parents' other columns explain it too, else 0
 
     def __post_init__(self) -> None:
         columns = len(self.correlation)

@@ -27,24 +27,21 @@ from anypag.data.table import Table
 from anypag.threads import single_blas
 
 MOST_COLUMNS = 300  # the most columns for checks of all pairs or triples
-OF_WINDOWS = frozenset({"order", "conditions"})
-"""Problems that every table of windows of a time series has, because the windows overlap."""
+OF_WINDOWS = frozenset({"order", "conditions"})  # problems of every table of windows of a time series: windows overlap
 _LAG = re.compile(r"\(t-\d+\)$")
 ALWAYS_CHECKED = ("text among numbers", "infinite and missing values", "too few rows", "names that come twice")
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """The usable columns of a source. `source` has the original rows, `used` the rows that the test will read.
-    `n_columns` counts unusable columns too. `on`: a graphics card that multiplies matrices, or None.
-    """
+    """The usable columns of a source."""
 
-    source: Source
-    used: Source
+    source: Source  # the original rows
+    used: Source  # the rows that the test will read
     needs: Needs
-    n_columns: int
+    n_columns: int  # unusable columns too
     threads: int = 1
-    on: Products | None = None
+    on: Products | None = None  # a graphics card that multiplies matrices
 
     @property
     def largest(self) -> int:
@@ -91,15 +88,13 @@ def _rows_of(source: Source) -> Table:
 
 
 class Check(NamedTuple):
-    """One check of an audit. `about`: what it looks for, in a few words. A check is skipped if the source lacks one of
-    `wants`, if there are more than `most_columns` columns, or if the test does not need the check (`is_needed`).
-    """
+    """One check of an audit."""
 
-    about: str
+    about: str  # what it looks for, in a few words
     find: Callable[[Seen], list[Finding]]
-    wants: tuple[Lacked, ...] = ()
-    most_columns: int = 1_000_000
-    is_needed: Callable[[Needs], bool] = lambda needs: True
+    wants: tuple[Lacked, ...] = ()  # it is skipped if the source lacks one of these
+    most_columns: int = 1_000_000  # it is skipped if there are more columns
+    is_needed: Callable[[Needs], bool] = lambda needs: True  # does the test need the check?
 
     def hindrance(self, seen: Seen) -> str | None:
         """Why the check cannot be made for a source; None if it can."""
@@ -108,7 +103,6 @@ class Check(NamedTuple):
         return next((seen.source.lacks[part] for part in self.wants if part in seen.source.lacks), None)
 
     def is_partial(self, seen: Seen) -> bool:
-        """Does the check read only the first rows of a long table?"""
         return "rows" in self.wants and seen.table.n < seen.source.n
 
 
@@ -135,6 +129,7 @@ def _of_rows(find: Callable[[Table], list[Finding]]) -> Callable[[Seen], list[Fi
 
 
 _of_pairs = partial(Check, wants=("rows",), most_columns=MOST_COLUMNS)
+_for_lines = partial(_of_pairs, is_needed=lambda needs: not needs.sees_curves)  # for tests of straight lines
 
 CHECKS = (
     Check("constant columns", lambda seen: columns.constant_findings(seen.used.names, seen.is_constant)),
@@ -159,16 +154,8 @@ CHECKS = (
     _of_pairs("linear relations that few rows break", _of_rows(relations.broken_relation_findings)),
     _of_pairs("indicators of the levels of one variable", _of_rows(relations.indicator_findings)),
     _of_pairs("censored durations", _of_rows(columns.censoring_findings)),
-    _of_pairs(
-        "distorted numbers",
-        lambda seen: curves.distorted_findings(seen.used_table.within_sets()),
-        is_needed=lambda needs: not needs.sees_curves,
-    ),
-    _of_pairs(
-        "curved relations",
-        lambda seen: curves.curve_findings(seen.used_table.within_sets()),
-        is_needed=lambda needs: not needs.sees_curves,
-    ),
+    _for_lines("distorted numbers", lambda seen: curves.distorted_findings(seen.used_table.within_sets())),
+    _for_lines("curved relations", lambda seen: curves.curve_findings(seen.used_table.within_sets())),
     Check(
         "columns that order the rows alike",
         lambda seen: determined.same_order_findings(seen.used_table, seen.needs.singular),

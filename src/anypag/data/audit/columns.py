@@ -86,7 +86,6 @@ def date_findings(source: Source) -> list[Finding]:
 
 
 def usable_names(names: Sequence[str], findings: Iterable[Finding]) -> list[str]:
-    """The columns that further checks can use."""
     bad = {"text", "infinite", "empty", "dates"}
     unusable = {name for finding in findings if finding.problem in bad for name in finding.columns}
     return [name for name in names if name not in unusable]

@@ -19,8 +19,7 @@ from anypag.threads import map_in_threads, runs_of
 
 NEARLY_THE_SAME = 0.99  # the least |correlation| of two columns that are nearly the same
 MOST_PAIRS = 8_000_000  # a thread checks blocks of matrix rows; a block has at most about this many pairs of columns
-LEAST_TOLD = 0.95
-"""The least share by which knowing one column lowers the errors in guessing another (Goodman and Kruskal's lambda)."""
+LEAST_TOLD = 0.95  # by this share, one column lowers errors in guessing the other (Goodman and Kruskal's lambda)
 MOST_LEVELS = 50  # columns with more levels are not compared
 MOST_ROWS = 5000  # discrete columns are compared in at most this many rows, the first of the table
 LEAST_ROWS = 20  # the fewest rows in which both columns have a value

@@ -19,8 +19,7 @@ from anypag.errors import Option, Sentence
 LEAST_ROWS = 20  # in fewer rows, a column may look like a function of another by chance
 ROWS_PER_CELL = 5  # the fewest rows, on average, for each combination of levels that occurs
 MOST_CELLS = 10_000  # the most combinations of levels of two columns
-CHANCE = 0.001
-"""The largest p-value of a reported function, Bonferroni-corrected for all pairs or triples of columns."""
+CHANCE = 0.001  # the largest p-value of a reported function, Bonferroni-corrected for all pairs or triples of columns
 LEAST_LEVELS = 10  # with fewer distinct values a column may rise with another by chance
 GLANCE = 1000  # at most this many rows, evenly spread over the table, are searched for complete rows
 LOOK = 64  # a quick check in this many complete rows rules out nearly all pairs that are not monotone

@@ -32,8 +32,7 @@ WEAK = 0.2  # a note is given if correlations larger than this may be missed
 MOST_CONDITIONS = 20  # the most levels of a column that names conditions
 MOSTLY, SURELY = 0.75, 1e-4
 """The least share of columns whose means differ between conditions, and the largest p-value of such a difference."""
-LEAST_ORDERED, MOST_ORDERED = 20, 5000
-"""The fewest rows that the check of row order needs, and the most (the first ones) that it reads."""
+LEAST_ORDERED, MOST_ORDERED = 20, 5000  # the fewest rows for the check of row order, and the most (first) that it reads
 PANEL = 32  # columns handled at a time; so few stay in the cache
 _GLANCE = 16  # this many first rows show that most columns are not sorted
 _ROUNDING = 4 * np.finfo(np.float64).eps  # a generous bound on the relative rounding error of one product in a sum

@@ -55,7 +55,6 @@ def _labels(frame: polars.DataFrame, about: Any) -> Labels:
 
 
 def _is_labelled(column: polars.Series, labels: Labels) -> bool:
-    """Does every value of the column have a label?"""
     return set(column.drop_nulls().to_list()) <= labels[column.name].keys()
 
 

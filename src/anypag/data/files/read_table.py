@@ -75,7 +75,6 @@ def read_table(
 
 
 def repeated_names_in(path: Path, names: Sequence[str], encoding: str | None = None) -> list[Finding]:
-    """Findings about names that come twice in a file."""
     line = first_line(path, encoding) if ending_of(path) in TEXT_ENDINGS else ""
     return repeated_name_findings(names, line)
 

@@ -218,7 +218,7 @@ def require_threads() -> None:
     global _process
     if os.getpid() == _process:
         return
-    asked = Thread(target=_ask, daemon=True)
+    asked = Thread(target=lambda: polars.LazyFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}).sort("a").collect(), daemon=True)
     asked.start()
     asked.join(SECONDS_TO_ANSWER)
     if asked.is_alive():
@@ -228,8 +228,3 @@ def require_threads() -> None:
             "'forkserver'), or read the file before the fork and pass the table."
         )
     _process = os.getpid()
-
-
-def _ask() -> None:
-    """Runs a small task in the threads of polars."""
-    polars.LazyFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}).sort("a").collect()

@@ -30,8 +30,7 @@ from anypag.data.worth import Worth
 from anypag.errors import DataError, Option
 
 MOST_ROWS = 2**31 - 1  # the largest sum of all counts
-MOST_NUMBERS = 100_000_000
-"""The most numbers (800 MB) that a table of counts may have once its rows are repeated in memory."""
+MOST_NUMBERS = 100_000_000  # the most numbers (800 MB) of a table of counts with its rows repeated in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +59,6 @@ class CountedTable(ThroughRows):
 
     @property
     def n(self) -> int:
-        """The number of rows: the sum of all counts."""
         return int(self.counts.sum())
 
     @cached_property

@@ -57,7 +57,9 @@ class CovarianceTable(ThroughRows):
         return {"rows": NO_ROWS, "order": NO_ROWS, "values": NO_ROWS}
 
     def take(self, names: Sequence[str]) -> Self:
-        return replace(self, known=_chosen(self.known, names))
+        if tuple(names) == self.names:
+            return self
+        return replace(self, known=self.known.at([self.names.index(name) for name in names], names))
 
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Self:
         return self
@@ -77,7 +79,7 @@ class CovarianceTable(ThroughRows):
         return Table(self.names, np.empty((0, len(self.names))), self.labels, self.kinds)
 
     def moments(self, names: Sequence[str] | None = None, *, threads: int = 1, on: Products | None = None) -> Moments:
-        return self.known if names is None else _chosen(self.known, names)
+        return self.known if names is None else self.take(names).known
 
     def spread(self) -> Spread:
         """The known moments, because no column is discrete."""
@@ -88,12 +90,6 @@ class CovarianceTable(ThroughRows):
 
     def rows(self) -> NoReturn:
         raise DataError(f"This step needs rows; {NO_ROWS}. Give the rows, or choose ", Option("test", "fisherz"), ".")
-
-
-def _chosen(moments: Moments, names: Sequence[str]) -> Moments:
-    if tuple(names) == moments.names:
-        return moments
-    return moments.at([moments.names.index(name) for name in names], names)
 
 
 def covariance_moments(

@@ -68,7 +68,6 @@ class EngineTable(ThroughRows):
 
     @cached_property
     def labels(self) -> tuple[tuple[str, ...] | None, ...]:
-        """Per column the texts in it; None for a column of numbers."""
         return tuple(self._texts(i) if is_text else None for i, is_text in enumerate(self.engine.is_text))
 
     def _texts(self, i: int) -> tuple[str, ...]:
@@ -231,8 +230,7 @@ class GroupedCounts:
 
     source: EngineTable
     levels: tuple[int, ...]
-    lock: AbstractContextManager[bool] = field(default_factory=Lock)
-    """Held by the thread that queries: an engine answers one query at a time."""
+    lock: AbstractContextManager[bool] = field(default_factory=Lock)  # an engine answers one query at a time
     _kept: dict[ColumnNumbers, tuple[int, Any]] = field(default_factory=dict)
 
     @classmethod

@@ -38,16 +38,15 @@ _IS_ROW = "\0is a row"  # the name of a helper column; no column of a file has i
 
 @dataclass(frozen=True, eq=False)
 class FileTable(ThroughRows):
-    """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed. `read`:
-    findings from opening the file; `given_kinds`: kinds set by the user or by the test; `is_complete`: rows with gaps
-    are left out. All views of a file share its caches of what was read (keys: names of columns).
+    """The columns of a CSV, TSV, Parquet or Arrow IPC file, whose rows are read in parts when they are needed. All
+    views of a file share its caches of what was read (keys: names of columns).
     """
 
     path: Path
     names: tuple[str, ...]
-    read: tuple[Finding, ...]
-    given_kinds: Mapping[str, Kind] = field(default_factory=dict)
-    is_complete: bool = False
+    read: tuple[Finding, ...]  # findings from opening the file
+    given_kinds: Mapping[str, Kind] = field(default_factory=dict)  # set by the user or by the test
+    is_complete: bool = False  # are rows with gaps left out?
     _texts: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     _rows: dict[tuple[str, ...], Table] = field(default_factory=dict)
     _levels: dict[tuple[str, tuple[str, ...]], Levels] = field(default_factory=dict)

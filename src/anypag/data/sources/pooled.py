@@ -26,17 +26,15 @@ MOST_SETS = 50  # the most values of a column that tells data sets apart
 @dataclass(frozen=True, eq=False)
 class Pooled(Table):
     """The rows of several data sets, with their contexts: the result of `pooled`, which explains `assumptions` and
-    `contexts_test`. `contexts`: the names of the added columns. `targets`: each context's known targets. `sets`: the
-    names of the data sets, the observed one first. `of_set`: (n,) the place in `sets` of each row's set. `learn` and
-    `bootstrap` add contexts and targets to the user's `anypag.Knowledge`.
+    `contexts_test`. `learn` and `bootstrap` add contexts and targets to the user's `anypag.Knowledge`.
     """
 
-    contexts: tuple[str, ...] = ()
+    contexts: tuple[str, ...] = ()  # the names of the added columns
     assumptions: str = "123"
-    targets: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    targets: tuple[tuple[str, tuple[str, ...]], ...] = ()  # each context's known targets
     contexts_test: ContextsTest = "all"
-    sets: tuple[str, ...] = ()
-    of_set: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    sets: tuple[str, ...] = ()  # the names of the data sets, the observed one first
+    of_set: Counts = field(default_factory=lambda: np.zeros(0, np.int64))  # (n,) each row's set, as a place in `sets`
     by: str | None = None  # the column that told the data sets apart, if they were one table
     told: tuple[str, ...] = ()  # notes about the rows for readers of estimates
 

@@ -19,38 +19,30 @@ if TYPE_CHECKING:
     from anypag.data.table import Kind, Missing, Table
 
 MOST_LOOKED_AT = 4_000_000  # the most numbers (32 MB) that are read from a file or an engine for checks of values
-Lacked = Literal["rows", "order", "values"]
-"""What a source may lack: rows to check one by one, the order in which they were recorded, any values at all."""
+Lacked = Literal["rows", "order", "values"]  # rows to check one by one, the order of recording, any values at all
 
 
 class Needs(NamedTuple):
-    """What a test, an algorithm and the user's choices require of a table; the audit reports violations. `takes`: the
-    kind that the test gives to every column; "any" if it uses each column's own kind. `max_r`: the size of the largest
-    condition set; None: all columns except x and y. `score`: whether the method scores graphs too. `sees_curves`:
-    whether the test sees more than straight lines. `weighs`: whether the test can weight rows.
-    """
+    """What a test, an algorithm and the user's choices require of a table; the audit reports violations."""
 
-    takes: Kind | Literal["any"] = "any"
+    takes: Kind | Literal["any"] = "any"  # the kind that the test gives to every column; "any": each column's own
     missing: Missing = "error"
     singular: Singular = "error"
-    max_r: int | None = None
-    score: bool = False
-    sees_curves: bool = False
-    weighs: bool = False
+    max_r: int | None = None  # the size of the largest condition set; None: all columns except x and y
+    score: bool = False  # does the method score graphs too?
+    sees_curves: bool = False  # does the test see more than straight lines?
+    weighs: bool = False  # can the test weight rows?
 
 
 class Summary(NamedTuple):
-    """`n`: the number of rows. `n_complete`: how many have no gap. For each column: how many values are `missing`, how
-    many are `infinite`, the least (`low`) and the largest (`high`). These two are NaN for a column without values. For
-    text they are NaN, or the extremes of the codes.
-    """
+    """Gaps and extremes. `low`, `high`: NaN for a column without values; for text NaN, or the extremes of codes."""
 
-    n: int
-    n_complete: int
-    missing: Counts
-    infinite: Counts
-    low: Floats
-    high: Floats
+    n: int  # the number of rows
+    n_complete: int  # how many rows have no gap
+    missing: Counts  # (p,) how many values each column lacks
+    infinite: Counts  # (p,) how many values of each column are infinite
+    low: Floats  # (p,) the least values
+    high: Floats  # (p,) the largest values
 
 
 class Others(NamedTuple):
