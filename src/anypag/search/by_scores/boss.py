@@ -111,7 +111,6 @@ def _improved(dag: Marks, problem: Problem, facts: Facts, tick: Tick) -> Marks:
 
 
 def free_dag(problem: Problem, tick: Tick) -> Marks:
-    """The best DAG without knowledge."""
     effort = Effort.of(problem)
     orders = first_orders(problem.n, effort.orders + effort.turns)
     while not orders.all_settled:
