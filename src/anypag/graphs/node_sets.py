@@ -11,7 +11,6 @@ nodes C. It has the edges of P between nodes of C, with their marks. An edge cou
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
@@ -19,7 +18,7 @@ from typing import Self
 import numpy as np
 
 from anypag.arrays import Flags
-from anypag.graphs.base import Marks, MixedGraph, Node, arrows, possible_steps
+from anypag.graphs.base import Marks, MixedGraph, Node, arrows, possible_steps, way_to
 from anypag.graphs.marks import Mark
 
 NodeSet = int  # a set of nodes: bit v for node v
@@ -52,19 +51,14 @@ def visible_edges(marks: Marks) -> Flags:
 def _is_visible(marks: Marks, a: int, b: int) -> bool:
     if marks[a, b] != Mark.ARROW or marks[b, a] != Mark.TAIL:
         return False
-    is_parent = (marks[:, b] == Mark.ARROW) & (marks[b] == Mark.TAIL)
-    seen, waiting = {a, b}, deque([a])
-    while waiting:
-        v = waiting.popleft()
-        for u in np.flatnonzero(marks[:, v] == Mark.ARROW).tolist():
-            if u in seen:
-                continue
-            if marks[u, b] == Mark.NONE:
-                return True
-            if is_parent[u] and marks[v, u] == Mark.ARROW:
-                seen.add(u)
-                waiting.append(u)
-    return False
+    is_apart, is_parent = marks[:, b] == Mark.NONE, (marks[:, b] == Mark.ARROW) & (marks[b] == Mark.TAIL)
+    is_apart[b] = False
+
+    def steps(v: int) -> list[int]:
+        leads_on = is_apart | (is_parent & (marks[v] == Mark.ARROW))
+        return np.flatnonzero((marks[:, v] == Mark.ARROW) & leads_on).tolist()
+
+    return bool(way_to(lambda u: bool(is_apart[u]), [a], steps))
 
 
 def node_set(nodes: Iterable[int]) -> NodeSet:

@@ -17,7 +17,7 @@ from anypag._kernels import rules as rule_kernel
 from anypag._kernels import separation as kernel
 from anypag.arrays import Counts, Flags
 from anypag.errors import GraphError
-from anypag.graphs.base import Marks, MixedGraph, Node, arrows, marks_of_arrows
+from anypag.graphs.base import Marks, MixedGraph, Node, arrows, marks_of_arrows, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.orientation import LogRows, Paths, as_circles, orient
 from anypag.graphs.pag import DAG, MAG, PAG
@@ -201,15 +201,9 @@ class LatentDAG:
 
     def components(self) -> list[list[int]]:
         """The hidden causes in groups: causes that share a child are in the same group."""
-        left, groups = list(range(len(self.n_levels))), []
-        while left:
-            group = [left.pop(0)]
-            for cause in group:  # the loop appends to `group`
-                sharing = [other for other in left if (self.children[cause] & self.children[other]).any()]
-                group += sharing
-                left = [other for other in left if other not in sharing]
-            groups.append(sorted(group))
-        return groups
+        share_child = self.children.astype(np.int64) @ self.children.T > 0
+        together = transitive(share_child) | np.eye(len(share_child), dtype=np.bool_)
+        return [np.flatnonzero(row).tolist() for k, row in enumerate(together) if not row[:k].any()]
 
     def with_only(self, causes: list[int]) -> Self:
         """The graph with only these hidden causes."""
