@@ -378,15 +378,7 @@ def _order(sets, n_columns):
     order, next_order = np.arange(n), np.empty(n, np.int64)
     begins = np.empty(n_columns + 1, np.int64)
     for d in range(sets.shape[1] - 1, -1, -1):
-        begins[:] = 0
-        for i in range(n):
-            begins[sets[i, d] + 1] += 1
-        for column in range(n_columns):
-            begins[column + 1] += begins[column]
-        for i in order:
-            column = sets[i, d]
-            next_order[begins[column]] = i
-            begins[column] += 1
+        _sort_rows(order, sets[:, d], n_columns, begins, next_order)
         order, next_order = next_order, order
     return order
 
