@@ -55,8 +55,7 @@ NO_NOTES = PairNotes(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int16))
 
 def numbers_of(n: int, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> Counts:
     """The key i · n + j of each pair i < j of n nodes. A pair may be given in either order."""
-    numbers: Counts = np.minimum(x, y).astype(np.int64) * n + np.maximum(x, y)
-    return numbers
+    return np.asarray(np.minimum(x, y).astype(np.int64) * n + np.maximum(x, y))
 
 
 class PairBatch(NamedTuple):

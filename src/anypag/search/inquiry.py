@@ -60,7 +60,6 @@ class Inquiry:
 
     @property
     def batch(self) -> int:
-        """How many questions to ask at a time."""
         return self.problem.test.batch if self._workers is None else self._workers.block
 
     def _are_known(self, queries: Queries) -> bool:
@@ -106,7 +105,6 @@ class Inquiry:
             self._n_expected = self.n_asked + round(n_tests * share)
 
     def advance(self, n_edges: int) -> None:
-        """Count more edges as done."""
         with self._lock:
             self._done += n_edges
 

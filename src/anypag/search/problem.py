@@ -183,7 +183,6 @@ class Problem:
 
     @property
     def threads(self) -> int:
-        """How many threads test edges."""
         return self.choices.threads
 
     @property

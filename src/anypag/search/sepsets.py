@@ -61,7 +61,6 @@ class Sepsets:
         return self.empty, start.astype(np.int64), (self.pairs % max(self.n, 1)).astype(np.int32), self.rows
 
     def slot(self, x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> Indices:
-        """The slots of pairs of nodes."""
         return np.asarray(slots_of(*self.slots, np.asarray(x, np.int64), np.asarray(y, np.int64)), np.int32)
 
     def known(self) -> Flags:

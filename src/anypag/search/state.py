@@ -237,5 +237,4 @@ class StepInfo:
 
     @property
     def n_tests(self) -> int:
-        """All tests asked for in this step."""
         return sum(self.tests.values())

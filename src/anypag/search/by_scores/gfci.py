@@ -13,11 +13,10 @@ import numpy as np
 
 from anypag.arrays import Flags
 from anypag.catalogue import METHODS
-from anypag.graphs.base import marks_of_arrows
+from anypag.graphs.base import ancestry, marks_of_arrows
 from anypag.search.algorithm import Algorithm
 from anypag.search.by_scores.boss import info_of, look_at, orders_of, settle_next, with_marks, with_orders
 from anypag.search.by_scores.orders import FoundDAG, Orders, found
-from anypag.search.by_scores.starting_graphs import ancestors
 from anypag.search.by_tests import fci
 from anypag.search.inquiry import Inquiry
 from anypag.search.problem import Problem, complete_marks
@@ -64,7 +63,7 @@ def _separated_by_parents(state: GfciState, dag: FoundDAG, inquiry: Inquiry) -> 
 
 def _parent_sets(dag: FoundDAG, is_joined: Flags) -> dict[int, list[tuple[int, int, list[int]]]]:
     """{k: pairs without an edge whose later node has k parents}; a pair is (x, y, the parents of the later node)."""
-    above = ancestors(marks_of_arrows(dag.parents))
+    above = ancestry(marks_of_arrows(dag.parents))
     sets: dict[int, list[tuple[int, int, list[int]]]] = {}
     for x, y in np.argwhere(np.triu(((dag.parents | dag.parents.T) == 0) & ~is_joined, 1)).tolist():
         later = x if above[y, x] else y

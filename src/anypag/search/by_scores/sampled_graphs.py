@@ -45,8 +45,7 @@ def states_of(pags: Marks) -> PairStates:
     ['-->', '']
     """
     i, j = pairs_of(pags.shape[-1])
-    states: PairStates = 4 * pags[:, j, i] + pags[:, i, j]
-    return states
+    return np.asarray(4 * pags[:, j, i] + pags[:, i, j], np.uint8)
 
 
 @cache
@@ -80,8 +79,7 @@ def state_shares(states: PairStates, counts: Counts, which: Flags | slice = slic
     graph, pair = np.nonzero(chosen)  # most pairs have no edge
     found = np.bincount(chosen[graph, pair] * np.int64(p) + pair, times[graph], 16 * p).reshape(16, p)
     found[NUMBERS[""]] = times.sum() - found.sum(axis=0)
-    shares: Floats = found / max(1, times.sum())
-    return shares
+    return np.asarray(found / max(1, times.sum()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from anypag.arrays import Flags, Floats
+from anypag.arrays import Floats
 from anypag.graphs.base import Marks, ancestry, shortest_path, transitive
 from anypag.graphs.marks import Mark
 from anypag.graphs.projection import mag_of_diagram
@@ -176,12 +176,7 @@ def _nearest_states(pag: Marks, i: int, j: int) -> list[Ends]:
     return sorted(EDGE_ENDS, key=misfit)
 
 
-def ancestors(marks: Marks) -> Flags:
-    """(n, n): is i an ancestor of j, or j itself?"""
-    return np.asarray(ancestry(marks) | np.eye(len(marks), dtype=np.bool_))
-
-
 def is_ancestral(marks: Marks) -> bool:
     """Is the graph ancestral? (No node is an ancestor of itself or of a spouse; no arrowhead is at an end of `---`.)"""
-    into_ancestor = (marks == Mark.ARROW) & ancestors(marks).T  # i *-> j -> .. -> i: an (almost) directed cycle
+    into_ancestor = (marks == Mark.ARROW) & ancestry(marks).T  # i *-> j -> .. -> i: an (almost) directed cycle
     return not into_ancestor.any() and not _points_at_undirected(marks)

@@ -158,9 +158,7 @@ class Candidates:
     @property
     def largest_pools(self) -> Counts:
         """(m,) the size of each edge's larger pool."""
-        sizes = self._pools.first[1:] - self._pools.first[:-1]
-        larger: Counts = np.maximum(sizes[::2], sizes[1::2])
-        return larger
+        return np.asarray(np.diff(self._pools.first).reshape(-1, 2).max(axis=1))
 
     @property
     def n_sets(self) -> int:

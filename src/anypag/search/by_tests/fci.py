@@ -48,7 +48,7 @@ def remove_separated(state: State, inquiry: Inquiry, r: int, pools_of: PoolsOf) 
     """
     pools_of_edges = pools_of(state, inquiry.problem, inquiry.look) if r else no_pools
     removal = without_separated(state, inquiry, r, partial(_test_edges, pools_of_edges, inquiry, r))
-    return removal.state, removal.n_open
+    return removal.state, int(np.count_nonzero(removal.state.marks[removal.tried]))
 
 
 def _test_edges(pools_of_edges: PoolsOfEdges, inquiry: Inquiry, r: int, x: Indices, y: Indices) -> TestedEdges:

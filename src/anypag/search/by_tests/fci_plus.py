@@ -70,7 +70,6 @@ class LinksState(State):
         return PairTests(x, y, np.ascontiguousarray(self.separated[:, 2:]), self.separated_p)
 
     def with_falling(self, test: PairTests) -> Self:
-        """The state with one more separated link."""
         rows = stacked(self.separated, np.column_stack([test.x, test.y, test.z]))
         return replace(self, separated=rows, separated_p=np.append(self.separated_p, test.p))
 

@@ -53,7 +53,6 @@ class TestedEdges(NamedTuple):
     p: Floats  # (m,) NaN if the edge had no candidate
 
     def separated(self, x: Indices, y: Indices, alpha: float) -> PairTests:
-        """The edges x–y that are separated."""
         apart = np.flatnonzero(self.p > alpha)
         return PairTests(x.take(apart), y.take(apart), self.z[apart], self.p.take(apart))
 
@@ -68,11 +67,6 @@ class Removal(NamedTuple):
     n_tried: int  # how many edges had candidates
     tried: tuple[Indices, Indices]  # the ends of these edges; after a pass at r = 0, only of those that are left
     untried: tuple[Indices, Indices]  # the ends of the other edges
-
-    @property
-    def n_open(self) -> int:
-        """The number of edges that had candidates and are left."""
-        return int(np.count_nonzero(self.state.marks[self.tried]))
 
 
 def without_separated(
@@ -232,7 +226,6 @@ def _best_by_passes(candidates: Candidates, inquiry: Inquiry, passes: Passes) ->
 
 
 def _best_by_questions(candidates: Candidates, inquiry: Inquiry, sepset: Sepset | None) -> TestedEdges:
-    """The best set of each edge, by the p-value of every set."""
     m, total = len(candidates.x), candidates.left
     best = TestedEdges(candidates.is_open, np.empty((m, candidates.r), np.int32), np.full(m, np.nan))
     while candidates.left:
