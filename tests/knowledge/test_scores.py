@@ -146,6 +146,14 @@ def test_nothing_in_a_result_opposes_what_is_known(method: str, known: Knowledge
     assert [outcome.became for outcome in again.knowledge] == [outcome.became for outcome in result.knowledge]
 
 
+def test_a_graph_that_lacks_only_edges_known_to_be_missing_keeps_its_colliders() -> None:
+    known = Knowledge.from_text("tiers: V1 V3 V4 | V0 V2\nV1 ~> V3\nV0 !*-* V3\nV2 !*-* V4")
+    result = learn(system(60818), method="bayes", selection_bias=False, knowledge=known)
+    assert result.conflicts == ()
+    assert str(result.pag.edge("V2", "V0")) == "V2 --> V0"
+    assert str(result.pag.edge("V2", "V3")) == "V2 <-> V3"
+
+
 def test_what_needs_a_hidden_cause_is_refused_where_nothing_is_hidden() -> None:
     known = Knowledge.from_text("storm !~> arson\narson !~> storm\nstorm *-* arson")
     with pytest.raises(KnowledgeError, match=r"nothing is hidden.*Use another method"):

@@ -49,8 +49,8 @@ def additive_score(test: Additive, gamma: float) -> MixedScore:
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=500)
     >>> test = Additive({"x": x, "bow": x**2 + rng.normal(size=500), "luck": rng.normal(size=500)})
-    >>> np.diff(additive_score(test, gamma=0.5).start).tolist()  # x has five functions, the others one
-    [5, 1, 1]
+    >>> np.diff(additive_score(test, gamma=0.5).start).tolist()  # luck has no function that pays
+    [5, 5, 1]
     """
     basis = test.basis
     gram = _in_own_numbers(basis, test.n)

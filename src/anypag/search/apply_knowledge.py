@@ -68,8 +68,7 @@ def base_of(state: State, problem: Problem, *, final: bool, look: Look = do_noth
 
 def _has_separations(state: State, problem: Problem) -> bool:
     """Is a separating set known for every pair that the search separated? BOSS and the posterior know none."""
-    assert problem.facts is not None
-    is_apart = (state.marks == Mark.NONE) & (problem.given != Mark.NONE) & ~problem.facts.not_joined
+    is_apart = (state.marks == Mark.NONE) & (problem.given != Mark.NONE)
     return not bool((is_apart & ~state.sepsets.known()).any())
 
 
