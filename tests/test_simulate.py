@@ -385,8 +385,8 @@ def test_tables_that_are_too_large_are_refused() -> None:
     [
         ({"S": None}, "one table per node; 'S'"),
         ({"Q": [1.0]}, "one table per node; 'Q'"),
-        ({"S": [0.5, 0.5]}, r"'S' has one axis per parent \(A, B\) .* got shape \(2,\)"),
-        ({"A": 1.0}, r"'A' has one axis per parent \(none\)"),
+        ({"S": [0.5, 0.5]}, r"'S' must have one axis per parent \(A, B\) .* got shape \(2,\)"),
+        ({"A": 1.0}, r"'A' must have one axis per parent \(none\)"),
         ({"A": [0.5, 0.6]}, "'A' must be non-negative and sum to 1"),
         ({"A": [1.5, -0.5]}, "'A' must be non-negative and sum to 1"),
         ({"A": [np.nan, 1]}, "'A' must be non-negative and sum to 1"),

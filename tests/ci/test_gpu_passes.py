@@ -173,7 +173,7 @@ def test_a_table_in_an_engine_uses_the_card(card: NumpyCard) -> None:
 def test_missing_values_and_a_card(card: NumpyCard) -> None:
     values = np.array(data(0))
     values[3, 2] = np.nan
-    with pytest.raises(ParameterError, match="each test leaves out its own rows"):
+    with pytest.raises(ParameterError, match="each test uses other rows"):
         ap.learn(values, method="icd", device="cuda", missing="pairwise")
     assert told(ap.learn(values, method="icd", device="cuda", missing="drop")) == told(
         ap.learn(values, method="icd", missing="drop")

@@ -4,7 +4,8 @@ Let rho be the partial correlation of x and y given z. If x and y are independen
 atanh(rho) is close to standard normal. One correlation matrix, computed once, answers every question.
 
 If x and y both have heavy tails, or mostly a single value, a few rows decide rho. Then p is the larger of two p-values:
-that of Fisher's z, and that of rho² under permutations of the rows (`anypag.ci.data_test`). If the first is 0, p = 0.
+that of Fisher's z, and that of rho² under permutations of the rows (`anypag.ci.data_test`). Only if
+Fisher's z gives exactly 0, p stays 0.
 
 Three rules keep every answer a number:
 
@@ -96,7 +97,7 @@ class FisherZ(DataTest):
         def read(card: Card | None) -> None:
             ready = audited(source, needs, threads=threads, on=card)
             self._read(ready)
-            no_card = "'cpu' if each test leaves out its own rows with missing values"
+            no_card = "'cpu', because with missing='pairwise' each test uses other rows"
             require(card is None or not ready.has_gaps, "device", no_card, device)
             self.use_card(card, device)
 

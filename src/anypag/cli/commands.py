@@ -122,7 +122,7 @@ def _type(kind: Any) -> Any:
 
 
 def _arguments(declared: Any, choices: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments for a command's function or for a dataclass of options, from the typed values."""
+    """The arguments for a command's function or for a dataclass of options, from the values of the command line."""
     kinds, values = get_type_hints(declared), dict[str, Any]()
     for name in inspect.signature(declared).parameters:
         if name == "typed":

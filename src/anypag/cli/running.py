@@ -33,7 +33,7 @@ class StoppedAtOnce(BaseException):
 
 @contextmanager
 def handled_by(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
-    """A context in which this function handles SIGINT (also if a shell's background job ignores it) and SIGTERM."""
+    """A context in which `handler` handles SIGTERM and SIGINT, even in a background job, where shells ignore SIGINT."""
     is_main = threading.current_thread() is threading.main_thread()
     numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
     before = {number: signal.signal(number, handler) for number in numbers}
@@ -49,7 +49,7 @@ class Interrupts(Signals):
 
     By default a signal raises `KeyboardInterrupt`, as usual. In `ending_a_run` it raises `Stopped`, which ends the
     search with a result. In `held` it waits, so that files can be written. In `raising` it raises the given exception.
-    A signal that comes in compiled code waits for the next `check`; one is made whenever compiling begins or ends.
+    A signal that comes while compiled code runs waits for the next `check`, also made when compiling begins or ends.
     """
 
     def __init__(self) -> None:

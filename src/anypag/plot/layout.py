@@ -251,7 +251,7 @@ def boxes_on(starts: Points, ends: Points, points: Points, sizes: Points, margin
 
 
 def _shelves(placed: list[Points], groups: list[npt.NDArray[np.intp]], sizes: Points) -> list[Points]:
-    """The top left corner of each component. A row is at most as wide as the widest one, or 1.3 √(area) if larger."""
+    """The top left corner of each component. A row may be as wide as the widest component, or 1.3 √(total area)."""
     extents = [(points + sizes[group] / 2).max(axis=0) for points, group in zip(placed, groups, strict=True)]
     area = sum(float(np.prod(extent + 2 * np.array(MARGIN))) for extent in extents)
     width = max(max(extent[0] for extent in extents), 1.3 * area**0.5)

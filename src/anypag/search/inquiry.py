@@ -142,7 +142,7 @@ class Inquiry:
 
     def finished(self, phase: str, before: State, tested: State, after: State, n_open: int) -> tuple[State, StepInfo]:
         """The state after a step, with all questions counted so far, and the `StepInfo` of the step. `tested` is the
-        state after candidates were tested. `n_open` counts the edges that had sets of this size and were kept.
+        state after candidates were tested. `n_open`: how many edges that remain had sets of r nodes.
         """
         removed, removed_by_checks = before.n_edges - after.n_edges, tested.n_edges - after.n_edges
         n_open = n_open if self.r < after.n - 2 else 0

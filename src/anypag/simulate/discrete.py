@@ -152,8 +152,8 @@ def _checked_tables(dag: DAG, tables: Mapping[str, npt.ArrayLike]) -> Conditiona
         levels = [checked[parent].shape[-1] for parent in dag.parents(name) if checked[parent].ndim]
         if table.shape[:-1] != tuple(levels) or not table.ndim:
             raise ParameterError(
-                f"The table of {name!r} has one axis per parent ({', '.join(dag.parents(name)) or 'none'}) "
-                f"and one of its own: shape {(*levels, 'its levels')}; got shape {table.shape}."
+                f"The table of {name!r} must have one axis per parent ({', '.join(dag.parents(name)) or 'none'}) "
+                f"and one for its own levels: shape {(*levels, 'its levels')}; got shape {table.shape}."
             )
         if not (table >= 0).all() or not np.allclose(table.sum(axis=-1), 1):
             raise ParameterError(f"Every distribution in the table of {name!r} must be non-negative and sum to 1.")

@@ -6,7 +6,8 @@
    bit, as that of "bayes".
 
 The state keeps the graph of ICD with its evidence (`after_tests`). `anypag.run.bind` chooses "icd" beforehand if no
-score suits the table, if the posterior would take too long, or if an option for searches by tests only was chosen.
+score suits the table, if the posterior would take too long, or if the user chose an option that only searches
+by tests have.
 """
 
 from __future__ import annotations

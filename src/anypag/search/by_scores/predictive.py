@@ -1,11 +1,12 @@
 """A predictive check: does the best DAG make tables like the one that it was learned from?
 
-The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. Hidden columns that
-were found are part of the DAG, with levels drawn for each row; only measured columns are compared. Statistics of each
-pair are compared. For two discrete columns these are the square root of 2 n times their mutual information and the
-correlation of their level codes. For other pairs they are the correlations of the columns, their squares and their
-third powers. If more than 5 % of the pairs differ (`results.probabilities.MOST_OFF`), the model does not fit the table,
-and its probabilities mean nothing. Hidden causes that leave no trace in pairs are not seen, so a wrong model may pass.
+The DAG is fitted to the rows by the model behind its score, and three tables are drawn from it. Hidden causes that
+the search added to the DAG are columns too, with the levels that the search drew for each row; only pairs of measured
+columns are compared. Two discrete columns have two statistics: √(2 n · mutual information), and the correlation of
+their level codes. Other pairs have four correlations: of one column with the other, with its square and with its third
+power, and of the two squares. If more than 5 % of the pairs differ (`results.probabilities.MOST_OFF`), the model does
+not fit the table, and its probabilities mean nothing. Hidden causes that leave no trace in pairs are not seen, so a
+wrong model may pass.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ TABLES = 3  # how many tables are drawn
 MOST_ROWS = 5000  # the most rows that are compared, because with very many rows every model fails the check
 NEAR = 10  # a level is copied from one of this many rows with similar predictions
 FAR = 4.0  # a pair differs if a statistic of it is more than this many standard errors off
-FAR_IN_LEVELS = 3.0  # the same in discrete tables: 4 misses misfits, and of a right DAG only 0.3 % of the pairs differ
+FAR_IN_LEVELS = 3.0  # the same in discrete tables, where 4 misses too much; with a right DAG 0.3 % of pairs differ
 
 LevelRows = npt.NDArray[np.integer]
 
@@ -52,7 +53,7 @@ def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
     tables = [_drawn_levels(levels, parents, rng) for rng in _generators(levels.T)]
     middle = np.mean([_information(table) for table in tables], axis=0)
     freedom = np.outer(levels.max(axis=1) * 1.0, levels.max(axis=1))
-    variance = 1 - np.minimum(freedom / np.maximum(middle, 1e-9), 1) / 2  # of the root of a noncentral χ²: about normal
+    variance = 1 - np.minimum(freedom / np.maximum(middle, 1e-9), 1) / 2  # of the root of a noncentral χ² variable
     seen, *others = (x.T @ x / len(x) for x in (_standard(table.T.astype(float)) for table in (levels, *tables)))
     off = np.abs(np.sqrt(_information(levels)) - np.sqrt(middle)) / np.sqrt(variance * (1 + 1 / TABLES))
     slope = np.abs(seen - np.mean(others, axis=0)) * np.sqrt(levels.shape[1] / (1 + 1 / TABLES))
@@ -60,7 +61,7 @@ def off_in_levels(levels: LevelRows, parents: Flags) -> Floats:
 
 
 def _drawn_levels(levels: LevelRows, parents: Flags, rng: np.random.Generator) -> LevelRows:
-    """A table drawn from the DAG. A cell is copied from a random row with equal parent levels, or from any row."""
+    """A table drawn from the DAG. A cell is copied from a random row with equal parent levels, if there is one."""
     drawn = np.empty_like(levels)
     for v in _causes_first(parents):
         given = parents[:, v]
@@ -163,9 +164,9 @@ def _indicators(column: Floats, size: int) -> Floats:
 
 
 def _moments(values: Floats, sizes: Counts) -> tuple[Floats, Floats]:
-    """Two (4, c, c) arrays: correlations (of columns with columns, with squares and with third powers; of squares with
-    squares), which are means of products over rows; and the variances of these products. A column of levels counts as
-    the indicators of its levels.
+    """Two (4, c, c) arrays. The first has four correlations of every two columns (column with column, with square, with
+    third power; square with square), each the mean of a product over rows. The second has the variances of these
+    products. A column of levels counts as the indicators of its levels.
     """
     sized = zip(values.T, sizes, strict=True)
     parts = [_indicators(column, size) if size else column[:, None] for column, size in sized]
