@@ -33,10 +33,7 @@ from anypag.results.result import Result
 from anypag.search.by_scores.sampled_graphs import Diagrams
 
 CURVED = "Additive"  # the test whose graphs are scored with curves
-CUT = (
-    "Sampling ended early. For effects, {all:,} more graphs were to be sampled, in which an edge costs less; {more:,} "
-    "were."
-)
+CUT = "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs were sampled. In them an edge costs less."
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 NOTHING_HIDDEN = (
     "Saying that two variables have no hidden common cause (!<->) identifies no effect if the sample may be "

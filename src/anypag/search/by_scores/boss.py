@@ -111,6 +111,7 @@ def _improved(dag: Marks, problem: Problem, facts: Facts, tick: Tick) -> Marks:
 
 
 def free_dag(problem: Problem, tick: Tick) -> Marks:
+    """The best DAG without knowledge."""
     effort = Effort.of(problem)
     orders = first_orders(problem.n, effort.orders + effort.turns)
     while not orders.all_settled:
@@ -145,12 +146,17 @@ def with_orders(state: AnyState, orders: Orders, problem: Problem, tick: Tick) -
     after = replace(state, orders=orders)  # type: ignore[call-arg]
     if orders.settled.any() and np.array_equal(orders.settled, state.orders.settled):  # type: ignore[attr-defined]
         return after
-    return with_marks(after, marks_of_class(_best_dag(orders, problem, tick)))
+    return with_marks(after, best_marks(orders, problem, tick))
 
 
 def look_at(orders: Orders, tick: Tick) -> Look:
     """The callback of long kernels: it reports how many orders have settled, and raises to end the run."""
     return partial(tick, Progress(-1, "orders", int(orders.settled.sum()), len(orders.settled), 0))
+
+
+def best_marks(orders: Orders, problem: Problem, tick: Tick) -> Marks:
+    """The PAG of the best DAG of the orders (`_best_dag`)."""
+    return marks_of_class(_best_dag(orders, problem, tick))
 
 
 def _best_dag(orders: Orders, problem: Problem, tick: Tick) -> Marks:
