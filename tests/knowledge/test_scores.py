@@ -152,6 +152,10 @@ def test_a_graph_that_lacks_only_edges_known_to_be_missing_keeps_its_colliders()
     assert result.conflicts == ()
     assert str(result.pag.edge("V2", "V0")) == "V2 --> V0"
     assert str(result.pag.edge("V2", "V3")) == "V2 <-> V3"
+    assert "at V0 towards V3" not in result.knowledge[0].why
+    known = Knowledge.from_text("V0 !*-* V3\nV2 !*-* V4\nV0 !~> V2")
+    outcome = learn(system(60818), method="bayes", selection_bias=False, knowledge=known).knowledge[-1]
+    assert outcome.became == "implied"
 
 
 def test_what_needs_a_hidden_cause_is_refused_where_nothing_is_hidden() -> None:

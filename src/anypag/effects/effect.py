@@ -33,7 +33,10 @@ from anypag.results.result import Result
 from anypag.search.by_scores.sampled_graphs import Diagrams
 
 CURVED = "Additive"  # the test whose graphs are scored with curves
-CUT = "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs were sampled. In them an edge costs less."
+CUT = (
+    "The sampling of graphs for effects ended early: {more:,} of {all:,} graphs, in which an edge costs less, were "
+    "sampled."
+)
 IN_THE_SAMPLE = "This holds among those in the sample, who may have been selected."
 NOTHING_HIDDEN = (
     "Saying that two variables have no hidden common cause (!<->) identifies no effect if the sample may be "

@@ -37,7 +37,9 @@ def outcomes_of(state: State, problem: Problem, *, final: bool, fits: bool) -> t
     knowledge = problem.choices.knowledge
     if knowledge is None or problem.facts is None:
         return ()
-    judge = _Judge(with_edges(state, problem), problem, problem.facts, knowledge.statements, final, fits)
+    by_tests = getattr(state, "rival", None) is None  # a search by scores has no edge that is taken out at the end
+    judged = with_edges(state, problem) if by_tests else state
+    judge = _Judge(judged, problem, problem.facts, knowledge.statements, final, fits)
     return tuple(map(judge.outcome, knowledge.statements))
 
 

@@ -229,13 +229,17 @@ class Result:
 
     def misfit_lines(self, how_to_pool: str) -> tuple[Sentence, ...]:
         """The warning of `misfit_told`, with `how_to_pool` in place of "ap.pooled"."""
-        is_pooled = self.choices.knowledge is not None and bool(self.choices.knowledge.contexts)
+        misfit, contexts = self.misfit, self.choices.knowledge.contexts if self.choices.knowledge else ()
+        if misfit is None:
+            return ()
         doubted = "the graph" if self.probabilities is None else "the probabilities"
-        kinds = [kind for kind in self.audit.kinds if kind.name not in self.audit.left_out] if self.audit else []
-        codes = [k.name for k in kinds if k.kind == "continuous" and k.reason.endswith(("different ones", "per value"))]
+        unused = {*contexts, *self.audit.left_out} if self.audit else set()
+        kinds = [kind for kind in self.audit.kinds if kind.name not in unused] if self.audit else []
+        amounts = [kind for kind in kinds if kind.kind == "continuous" and misfit.rows_per_number is None]
+        codes = [kind.name for kind in amounts if kind.reason.endswith(("different ones", "per value"))]
         are_codes = f"If the numbers of {listed(codes, 3)} are codes"
         first = Sentence(f"{are_codes}, declare them discrete ({Option('kinds')}) or leave them out.") if codes else ""
-        told = self.misfit.lines("" if is_pooled else how_to_pool, doubted, first) if self.misfit else ()
+        told = misfit.lines("" if contexts else how_to_pool, doubted, first)
         names = [kind.name for kind in kinds if "order not used" in kind.reason]
         ask = f"Say the kinds of {listed(names, 3)}: ordinal if levels have an order, continuous if they are amounts"
         return tuple(Sentence(line, f" {ask}; leave them if they are names." if names else "") for line in told)

@@ -273,6 +273,8 @@ def test_a_misfit_asks_first_whether_whole_numbers_are_codes() -> None:
     (line,) = result.misfit_told
     told = "probabilities. If the numbers of 'region' are codes, declare them discrete ({}) or leave them out. "
     assert told.format("'kinds'") in line and told.format("--kinds") in misfit_told(result)[0]
+    with mock.patch.object(ap.Result, "misfit", Misfit(3.0, 0.5, (("x", "y"),))):  # of a test of levels
+        assert "codes" not in "".join(result.misfit_told)
     for other in ({name: table[name] for name in ("rate", "x", "y")}, table):
         kinds = {"region": "discrete"} if other is table else None
         assert "codes" not in "".join(ap.learn(other, method="bayes", effort=0.1, kinds=kinds).misfit_told)

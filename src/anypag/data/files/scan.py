@@ -66,7 +66,7 @@ def made_from_file(path: Path, make: Callable[[polars.LazyFrame], FromFile], rea
         try:
             return make(_scan_text(path, reading, _FIRST_ROWS))
         except polars.exceptions.ComputeError as error:  # later rows do not fit the types of the first ones
-            if "KeyboardInterrupt" in str(error):
+            if "<class 'KeyboardInterrupt'>" in str(error):
                 raise
             if "utf-8" in str(error).lower():
                 raise not_in_encoding(path, "utf-8") from None
@@ -131,7 +131,7 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, EOFError) as error:
-        if "KeyboardInterrupt" in str(error):  # Ctrl-C in a Python function that polars had called
+        if "<class 'KeyboardInterrupt'>" in str(error):  # Ctrl-C in a Python function that polars had called
             raise KeyboardInterrupt from None
         reason = shortened((str(error).strip().splitlines() or [type(error).__name__])[0], _LONGEST_REASON)
         wrong = f"The file {path} cannot be read as a {ending_of(path)} table: {reason.rstrip('.')}."

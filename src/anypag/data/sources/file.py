@@ -146,7 +146,7 @@ class FileTable(ThroughRows):
         """The rows in chunks, p columns of numbers first. The file is not read again if `_first_rows` has all of it."""
         n = int(frame.select(polars.len()).collect().item())
         if n <= self._most_rows:
-            values, size = self._first_rows.take(names).values, rows_in_chunk(p)
+            values, size = self._first_rows.take(names).values, rows_in_chunk(len(names))
             return (values[start : start + size] for start in range(0, len(values), size))
         return _parts(frame, names, p, self.path, n)
 
@@ -263,7 +263,7 @@ def _wider(ends: Floats, part: Floats) -> Floats:
 
 def _parts(frame: polars.LazyFrame, names: Sequence[str], p: int, path: Path, n: int) -> Iterator[Floats]:
     """The rows of n lines, in chunks: p columns of numbers, then 0 or a gap for text. Blank lines are skipped."""
-    rows_at_once = rows_in_chunk(p)
+    rows_at_once = rows_in_chunk(len(names))
     columns = [polars.col(name).cast(polars.Float64) for name in names[:p]]
     columns += [polars.when(polars.col(name).is_not_null()).then(0.0).alias(name) for name in names[p:]]
     numbers = frame.select(*columns, is_row(path).alias(_IS_ROW))
