@@ -45,8 +45,8 @@ SECONDS_TO_WAIT = 5.0  # for another process that compiles, until hearers are ca
 SMALL = 40_000  # the most numbers in a table for plain Python: as many as a table of all pairs of 200 nodes has
 SHORT = 10_000  # the same limit for one-dimensional arrays
 EDGES = 2_000
-"""The same limit for kernels that go through the edges of a graph, each listed from both ends. Graphs of up to 45 nodes
-never exceed it, sparse graphs only if they are large. 112 nodes took 0.5 s as Python, and compiling took 10 s."""
+"""The most edges for plain Python in kernels that go through the edges of a graph; each edge is listed from both ends,
+so no graph of up to 45 nodes has more. With 112 nodes a search took 0.5 s as Python; compiling took 10 s."""
 FEW = 500  # the same limit for kernels with quadratic time, and for questions that take long
 INNER = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Numba's options for kernels that only kernels call."""

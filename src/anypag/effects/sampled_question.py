@@ -129,7 +129,7 @@ class Question:
         return drawn, causal[~self.graphs_of("zero")]
 
     def _taken(self, of_all: AllDraws, causes: Counts, outcomes: Counts) -> tuple[Floats, Floats]:
-        """The same two arrays as `_drawn`, taken from draws of the effects between all columns."""
+        """The two arrays that `_drawn` returns, taken from existing draws of the effects between all columns."""
         drawn, causal, is_open = self._known(of_all.draws[:, causes][:, :, outcomes])
         causal[is_open] = of_all.if_causal(self.classes, self.x, is_open)[:, :, outcomes]
         return drawn, causal[~self.graphs_of("zero")]
